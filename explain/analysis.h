@@ -2,20 +2,39 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "explain/measured.h"
-#include "explain/rules.h"
 #include "explain/trace.h"
-#include "harness/counters/source_line.h"
+#include "results/document.h"
+#include "results/names.h"
+
+// What a recording says: the cost of each access, of each source line, and the pages of them all.
 
 namespace fathom::explain {
 
-/// The line of an instruction `offset` bytes into a function; nothing without line information.
-using FindLine = std::function<std::optional<SourceLine>(
-    const std::vector<char>& code, const std::string& function, std::uint64_t offset)>;
+enum class Rule { stride, misalignment, scatter, bank_conflict, partial_warp };
+
+/// What is wrong with an access, and what to do about it.
+struct Fault {
+  Rule rule = Rule::stride;
+  std::string what;  ///< "lanes 16 bytes apart"
+  std::string fix;   ///< one sentence without a full stop
+};
+
+/// What one warp instruction costs by the models, and the rule that makes it cost more than the
+/// least: sectors of global memory, wavefronts of shared memory.
+struct PatternCost {
+  int cost = 0, least = 0;
+  std::optional<Fault> fault;
+  int saved = 0;  ///< by the fix
+};
+
+/// Throws std::invalid_argument as the models do. Atomics break no rule: they have no model.
+PatternCost cost_of(const Pattern& pattern);
 
 /// A rule that a line breaks, and how often.
 struct Finding : Fault {
@@ -59,9 +78,51 @@ struct Explanation {
   std::vector<std::string> notes;   ///< what is missing and why
 };
 
-/// For headings and sentences: names of templates can be thousands of characters long.
-std::string short_name(const std::string& name);
+/// The line of an instruction `offset` bytes into a function; nothing without line information.
+using FindLine = std::function<std::optional<SourceLine>(
+    const std::vector<char>& code, const std::string& function, std::uint64_t offset)>;
 
 Explanation explain(Trace trace, const FindLine& find_line);
 
+/// For headings and sentences: names of templates can be thousands of characters long.
+std::string short_name(const std::string& name);
+
+/// Adds what accesses cost to the counters that count them, by role.
+void add_counts(std::map<std::string, double>& counts, Space space, Op op, std::uint64_t cost,
+                std::uint64_t least);
+
+/// What this GPU can move, in bytes a second, as a result of the suite atlas measured it.
+struct Bounds {
+  std::map<std::string, double> by_level;  ///< "DRAM", "L2", "shared memory"; absent: not measured
+  std::string source;                      ///< the result's file
+};
+Bounds bounds_of(const Document& atlas, const std::string& source);
+
+/// Lines of the answer: time and bandwidths against the bounds, counters against the recording, and
+/// where warps waited. Empty if nothing was measured.
+std::vector<std::string> measured_lines(const KernelCost& kernel, const Bounds& bounds);
+nlohmann::ordered_json measured_json(const KernelCost& kernel, const Bounds& bounds);
+
+/// What the program's run was, as the pages name it.
+struct RunFacts {
+  std::string command;  ///< as it was called
+  double seconds = 0;   ///< that it ran
+  std::string end;      ///< "exit status 0"
+  Bounds bounds{};      ///< of its GPU
+};
+
+enum class Format { text, markdown };
+
+std::string page_of(const Explanation& explanation, const RunFacts& run, Format format);
+std::string json_of(const Explanation& explanation, const RunFacts& run);
+
+/// What json_of takes along: the files that lines name and that can be read, those of at most
+/// 1 MiB, each as it is now, in clean text (results/clean_text.h) with its line breaks and tabs.
+/// The toolkit's headers only where a line with a fault names them.
+std::map<std::string, std::string> sources_of(const Explanation& explanation);
+
 }  // namespace fathom::explain
+
+template <>
+inline constexpr auto fathom::enum_words<fathom::explain::Rule> = std::to_array<std::string_view>(
+    {"stride", "misalignment", "scatter", "bank conflict", "partial warp"});

@@ -15,7 +15,6 @@
 #include <ranges>
 #include <regex>
 
-#include "explain/page.h"
 #include "results/clean_text.h"
 #include "results/document_io.h"
 #include "results/fail.h"

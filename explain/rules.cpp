@@ -1,4 +1,4 @@
-#include "explain/rules.h"
+#include "explain/analysis.h"
 
 #include <fmt/format.h>
 

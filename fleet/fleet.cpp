@@ -30,13 +30,6 @@ bool is_one_host(std::string_view a, std::string_view b) {
   return a.substr(0, a_dot) == b.substr(0, b_dot);
 }
 
-/// What is not complete is at least incomplete.
-int code_of(const GpuSummary& gpu) {
-  const int code = gpu.exit_code;
-  const bool whole = gpu.status == GpuStatus::complete;
-  return whole && (code == 0 || code == to_int(ExitCode::check_failed)) ? code : known_code(code);
-}
-
 }  // namespace
 
 int known_code(int exit_code) {
@@ -107,7 +100,9 @@ void Fleet::finish(const Expected& expected) {
                           "it is the name of two GPUs: measure each machine with a --host-name of "
                           "its own"});
 
-  for (GpuSummary& gpu : gpus) gpu.exit_code = code_of(gpu);
+  for (GpuSummary& gpu : gpus)  // what is not complete is at least incomplete
+    if (gpu.status != GpuStatus::complete || gpu.exit_code > to_int(ExitCode::check_failed))
+      gpu.exit_code = known_code(gpu.exit_code);
   find_missing_figures(*this);
   // Also one with all figures and a failed check: it computes wrong results.
   for (const GpuSummary& gpu : gpus)

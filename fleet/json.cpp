@@ -6,15 +6,13 @@
 #include <ranges>
 #include <unordered_set>
 
-#include "fleet/report.h"
+#include "fleet/fleet.h"
 #include "results/clean_text.h"
 #include "results/document_fields.h"
 #include "results/document_io.h"
-#include "results/fail.h"
 #include "results/json_values.h"
 #include "results/parse_number.h"
 #include "results/read_fields.h"
-#include "results/utc_time.h"
 #include "results/write_fields.h"
 
 namespace fathom {
@@ -88,17 +86,13 @@ void read_columns(const Fields& columns, std::vector<Row>& rows) {
   });
 }
 
-/// A file whose member `key` is its version; `rest` reads what is in none of the fields above.
+/// A file whose member `key` is its version; `rest` reads what no list of fields has.
 template <class Object>
 Object parse(std::string_view text, const std::string& origin, std::string_view key,
              const char* what, void (*rest)(const Fields&, Object&)) {
   const ParsedJson json(text, origin);
   const Fields own(json.root(), Place{&origin});
-  if (const double found = own.number(key); found != version)
-    fail(ExitCode::document_version,
-         "{}: is of version {} of {}, and this Fathom reads version {}: use the Fathom that wrote "
-         "it, or measure again.",
-         origin, found, what, version);
+  require_version(own, key, version, what);
   Object object;
   read_list(fields_of<Object>, own, object);
   rest(own, object);
@@ -129,7 +123,6 @@ void check_kinds(const Fields& own, HostLinks& links) {
     }
 }
 
-/// What a card's figure is against the others'.
 Json score_json(const Fleet& fleet, const Finding& finding) {
   return {{"metric", fleet.metrics[finding.metric].name},
           {"gap", finding.gap},
@@ -186,10 +179,8 @@ std::string to_text(const HostLinks& links) {
 
 void require_date(const GpuSummary& summary, const std::string& origin) {
   // A GPU that failed before anything was measured has none.
-  if ((summary.names.empty() && summary.date.empty()) || is_utc_time(summary.date)) return;
-  fail(ExitCode::document_malformed,
-       "{}: its date, \"{}\", is none; expected: one such as 2026-01-31T12:00:00Z.", origin,
-       quotable(summary.date));
+  if (!summary.names.empty() || !summary.date.empty())
+    date_of(summary.date, Place{&origin}.at("date"));
 }
 
 GpuSummary parse_summary(std::string_view text, const std::string& origin) {

@@ -1,16 +1,18 @@
-#include "fleet/outliers.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
+#include "fleet/fleet.h"
 #include "results/distributions.h"
+#include "results/format.h"
 #include "results/statistics.h"
 
 namespace fathom::fleet {
@@ -108,6 +110,92 @@ double tests_of(const Fleet& fleet, const Group& group) {
     tests += both >= fewest_cards ? 2 : any >= fewest_cards ? 1 : 0;
   }
   return std::max(1.0, tests);
+}
+
+/// Clocks closer together than this are the same: a step is 15 MHz.
+constexpr double same_clock = 0.004;
+constexpr double same_temperature_c = 8, same_power_limit = 0.005;
+
+/// Whether `own` is below the others' by more than a share.
+auto lower(double share) {
+  return [share](double own, double others) { return own < others * (1 - share); };
+}
+
+/// Gives the findings of a group's cards their likely causes.
+void add_causes(const Fleet& fleet, const Group& group, std::vector<CardScore>& cards) {
+  using Value = std::optional<double>;
+  std::map<std::string_view, Value> usual;  // medians of the group
+  std::map<std::size_t, Value> clocks;      // of the SMs, by metric
+  // Names a value of a card as a cause if it is one beside the others' median.
+  const auto hold = [&](const char* what, const char* unit, const GpuSummary& card, auto& known,
+                        auto key, auto value_of, auto is_cause, std::vector<std::string>& found) {
+    const auto [others, is_new] = known.try_emplace(key);
+    if (is_new) {
+      std::vector<double> values;
+      for (const std::size_t gpu : group.members)
+        if (const Value one = value_of(fleet.gpus[gpu])) values.push_back(*one);
+      others->second = median_or_none(values);
+    }
+    const Value own = value_of(card);
+    if (own && others->second && is_cause(*own, *others->second))
+      found.push_back(fmt::format("{} {}, the others' {}", what, format_quantity(*own, unit),
+                                  format_quantity(*others->second, unit)));
+  };
+  std::map<std::string, std::size_t> reasons;  // how many cards have each
+  std::map<std::string, std::map<std::string, std::size_t>> settings;
+  for (const std::size_t gpu : group.members) {
+    const GpuSummary& summary = fleet.gpus[gpu];
+    for (const std::string& reason : summary.health.throttle_reasons) ++reasons[reason];
+    for (const char* name : {"ECC", "MIG", "driver"})
+      if (const auto own = summary.settings.find(name); own != summary.settings.end())
+        ++settings[name][own->second];
+  }
+  for (CardScore& card : cards) {
+    const GpuSummary& summary = fleet.gpus[card.gpu];
+    const Health& own = summary.health;
+    std::vector<std::string> found;  // for all metrics
+    const auto hold_health = [&](const char* what, const char* unit, Value Health::*channel,
+                                 auto is_cause) {
+      hold(
+          what, unit, summary, usual, what,
+          [&](const GpuSummary& gpu) { return gpu.health.*channel; }, is_cause, found);
+    };
+    hold_health("memory clock", "Hz", &Health::memory_clock_hz, lower(same_clock));
+    hold_health("power limit", "W", &Health::power_limit_w, lower(same_power_limit));
+    std::vector<std::string> rare;  // what fewer than a quarter have
+    for (const std::string& reason : own.throttle_reasons)
+      if (4 * reasons[reason] <= group.members.size() + 3) rare.push_back(reason);
+    if (!rare.empty()) found.push_back(fmt::format("clocks held down: {}", fmt::join(rare, ", ")));
+    hold_health("temperature", "C", &Health::temperature_c,
+                [](double c, double others) { return c >= others + same_temperature_c; });
+    if (own.remapping_failed) found.push_back("a remapping of memory rows failed");
+    if (own.remapping_pending) found.push_back("memory rows wait for a reset to be remapped");
+    hold_health("uncorrected ECC errors", "", &Health::uncorrected_ecc_errors, std::greater());
+    hold_health("remapped memory rows", "", &Health::remapped_rows, std::greater());
+    hold_health("PCIe generation", "", &Health::pcie_generation, lower(same_clock));
+    hold_health("PCIe lanes", "", &Health::pcie_width, lower(same_clock));
+    hold_health("other processes", "", &Health::other_processes, std::greater());
+    for (const auto& [name, values] : settings) {
+      const auto most =
+          std::ranges::max_element(values, {}, [](const auto& v) { return v.second; });
+      const auto value = summary.settings.find(name);
+      if (value != summary.settings.end() && value->second != most->first &&
+          2 * most->second > group.members.size())
+        found.push_back(fmt::format("{} {}, the others' {}", name, value->second, most->first));
+    }
+    const auto explain = [&](Finding& finding) {
+      const auto clock = [&](const GpuSummary& gpu) {
+        return gpu.at(finding.metric).sm_clock_hz.optional();
+      };
+      if (beyond_measured(finding.gap))
+        finding.causes.push_back("beyond anything measured: the figure itself is wrong");
+      hold("SM clock", "Hz", summary, clocks, finding.metric, clock, lower(same_clock),
+           finding.causes);
+      finding.causes.insert(finding.causes.end(), found.begin(), found.end());
+    };
+    explain(card.worst);
+    std::ranges::for_each(card.findings, explain);
+  }
 }
 
 /// Scores all metrics of one group, and adds its cards and distributions.
@@ -218,8 +306,7 @@ std::size_t Outliers::named() const {
 Outliers find_outliers(const Fleet& fleet, const OutlierOptions& options) {
   Outliers outliers;
   outliers.groups = groups_of(fleet);
-  for (std::size_t i = 0; i < outliers.groups.size(); ++i)
-    score_group(fleet, i, options, outliers);
+  for (std::size_t i = 0; i < outliers.groups.size(); ++i) score_group(fleet, i, options, outliers);
   std::ranges::sort(outliers.cards, {}, [](const CardScore& card) {
     return std::tuple(card.findings.empty(), -badness(card.worst), card.gpu);
   });

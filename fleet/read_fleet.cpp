@@ -20,16 +20,16 @@ bool is_summary(const fs::path& file) {
   return file.filename() == summary_file || file.filename() == links_file;
 }
 
-Problem unread(const fs::path& path, const fs::path& root, const std::string& why,
-               ExitCode code = ExitCode::incomplete) {
-  return {path.lexically_relative(root), why, to_int(code)};
-}
-
 /// One folder's files, and those of the folders below, with what cannot be read there. Links to
 /// folders are not followed: they may lead round in a circle. `summed_up`: by a summary in a folder
 /// above; a document below one is not read.
 void look_into(const fs::path& folder, const fs::path& root, bool summed_up,
                std::vector<fs::path>& files, std::vector<Problem>& problems) {
+  const auto unread = [&](const fs::path& path, const std::string& why) {
+    const bool torn = path.extension() == ".tmp";
+    problems.push_back({path.lexically_relative(root), why,
+                        to_int(torn ? ExitCode::document_malformed : ExitCode::incomplete)});
+  };
   std::vector<fs::path> inner, documents;
   std::error_code error, unknown;
   fs::directory_iterator at(folder, error), end;
@@ -42,25 +42,21 @@ void look_into(const fs::path& folder, const fs::path& root, bool summed_up,
     const fs::file_type type = at->status(unknown).type();
     const bool is_json = path.extension() == ".json" && name != "fleet.json";
     if (type == fs::file_type::directory) {
-      if (is_summary(path))
-        problems.push_back(unread(path, root, "it cannot be read (it is a folder)"));
+      if (is_summary(path)) unread(path, "it cannot be read (it is a folder)");
       // Nothing is to be found in a run's own, or what its document has already.
       const bool own = name == "report" || name == "parts" || name == "logs";
       if (!own && !at->is_symlink(unknown)) inner.push_back(path);
     } else if (path.extension() == ".tmp") {
-      problems.push_back(unread(path, root, "its writer died before it was complete",
-                                ExitCode::document_malformed));
+      unread(path, "its writer died before it was complete");
     } else if (is_json && type != fs::file_type::regular) {
       // A pipe, whose writer would be waited for, or a link that leads nowhere.
-      problems.push_back(unread(path, root, "it cannot be read (it is no file)"));
+      unread(path, "it cannot be read (it is no file)");
     } else if (is_json) {
       (is_summary(path) ? files : documents).push_back(path);
       summed_up = summed_up || is_summary(path);
     }
   }
-  if (error)
-    problems.push_back(
-        unread(folder, root, fmt::format("it cannot be read ({})", error.message())));
+  if (error) unread(folder, fmt::format("it cannot be read ({})", error.message()));
   if (!summed_up) files.insert(files.end(), documents.begin(), documents.end());
   for (const fs::path& below : inner) look_into(below, root, summed_up, files, problems);
 }
@@ -73,13 +69,13 @@ GpuSummary summary_of(const Document& document, const fs::path& file, const fs::
   if (summary.host == ".") summary.host = file.stem();
   add_document(summary, document, Phase::alone);
   require_date(summary, file);
-  for (const ProbeSummary& probe : document.probes)
-    if (probe.status != ProbeStatus::complete) {
-      summary.status = GpuStatus::partial;
-      summary.reason = fmt::format("{}: {}", probe.name, probe.status_reason);
-      summary.exit_code = to_int(ExitCode::incomplete);
-      break;
-    }
+  for (const ProbeSummary& probe : document.probes) {
+    if (probe.status == ProbeStatus::complete) continue;
+    summary.status = GpuStatus::partial;
+    summary.reason = fmt::format("{}: {}", probe.name, probe.status_reason);
+    summary.exit_code = to_int(ExitCode::incomplete);
+    break;
+  }
   return summary;
 }
 
@@ -123,7 +119,7 @@ Fleet read_fleet(const fs::path& folder, const Expected& expected) {
         add_gpu(summary_of(document, file, root), file);
     } catch (const Error& error) {
       const std::lock_guard guard(mutex);
-      fleet.problems.push_back(unread(file, root, error.what(), error.code()));
+      fleet.problems.push_back({file.lexically_relative(root), error.what(), to_int(error.code())});
     }
   });
   fleet.finish(expected);

@@ -1,4 +1,4 @@
-#include "fleet/report.h"
+#include "fleet/fleet.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -40,7 +40,6 @@ Table table_of(std::initializer_list<std::string_view> headers) {
   return Table(columns);
 }
 
-/// What a table that ends early says.
 void write_rest(Page& page, std::size_t all) {
   if (all > most_listed)
     page.paragraph(fmt::format("And {} more: all are in `fleet.json`.", all - most_listed));
@@ -94,8 +93,8 @@ void write_problems(Page& page, const Fleet& fleet) {
   page.heading(2, "Missing and incomplete", "missing");
   Table table = table_of({"What", "Why", ">Exit code"});
   for (const auto& [what, reason, exit_code] : fleet.problems | std::views::take(most_listed))
-    table.add_row({escape_text(what), escape_text(reason),
-                   exit_code == 0 ? "–" : std::to_string(exit_code)});
+    table.add_row(
+        {escape_text(what), escape_text(reason), exit_code == 0 ? "–" : std::to_string(exit_code)});
   page.table("What left no figures, or not all of them", table);
   write_rest(page, fleet.problems.size());
 }
@@ -166,8 +165,8 @@ void write_link_facts(Page& page, const std::vector<HostLinks>& hosts) {
       row->hosts.add(*fact.value, fact.better, &links);
       if (fact.bound) row->bound = fact.bound;
     }
-  Table table = table_of(
-      {"Between", "What", ">Hosts", ">Median", ">Worst", "On", ">Bound", ">Of bound"});
+  Table table =
+      table_of({"Between", "What", ">Hosts", ">Median", ">Worst", "On", ">Bound", ">Of bound"});
   std::map<std::string, std::vector<std::string>> missing;
   for (const auto& [fact, pool, bound] : rows) {
     const auto typical = median_or_none(pool.values);
@@ -307,9 +306,8 @@ std::string headline_of(const Fleet& fleet, const CardScore& card) {
     for (const Finding& finding : card.findings) gaps.push_back(finding.gap);
     also = fmt::format(" ({} metrics, by {} in the median)", gaps.size(), gap_text(median(gaps)));
   }
-  return fmt::format("{}: {} worse in {}{}; {}", name_of(fleet.gpus[card.gpu]),
-                     gap_text(worst.gap), fleet.metrics[worst.metric].name, also,
-                     cause_text(worst));
+  return fmt::format("{}: {} worse in {}{}; {}", name_of(fleet.gpus[card.gpu]), gap_text(worst.gap),
+                     fleet.metrics[worst.metric].name, also, cause_text(worst));
 }
 
 /// When and by which suite, of all cards; empty before anything was measured.

@@ -41,9 +41,8 @@ MetricValue metric_of(dom::element element, const Place& at) {
   const auto optional = [&](std::size_t column) {
     return cells[column].is_null() ? std::nullopt : std::optional(number(column));
   };
-  const auto better = from_string<Better>(text(2));
-  if (!better) at.at(2).refuse("is none of \"higher\", \"lower\"");
-  MetricValue metric{text(0), text(1), *better, number(3), 0, {}, {}};
+  const Better better = word_of<Better>(cells[2], at.at(2));
+  MetricValue metric{text(0), text(1), better, number(3), 0, {}, {}};
   metric.state = {optional(4), optional(5), optional(6), {}};
   if (cells.size() > 7)
     each_of(list_of(cells[7], at.at(7)), at.at(7), [&](dom::element reason, const Place& place) {

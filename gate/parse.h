@@ -37,9 +37,6 @@ void each_row(const Fields& document, std::string_view key, Use use) {
   document.each(key, use);
 }
 
-/// A run's date, by which runs are ordered. Refuses what is no time in UTC.
-std::string date_of(std::string text, const Place& place);
-
 /// The members of an object as texts, in its order; null is an empty text.
 Identity identity_of(const Fields& fields);
 

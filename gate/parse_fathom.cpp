@@ -4,7 +4,6 @@
 #include <functional>
 
 #include "gate/parse.h"
-#include "results/fail.h"
 #include "results/names.h"
 #include "results/statistics.h"
 #include "results/verdict.h"
@@ -46,9 +45,8 @@ void add_entry(const Fields& row, RunMetrics& run, std::vector<double>& repeatab
     value.name.erase(0, keys::replay_prefix.size());
     run.replay = true;
   }
-  value.better = word_of<Better>(metric, "better", "\"higher\", \"lower\"");
-  value.problem = problem_of(
-      word_of<VerdictStatus>(verdict, "status", "the verdicts that a result has"));
+  value.better = metric.word<Better>("better");
+  value.problem = problem_of(verdict.word<VerdictStatus>("status"));
   const auto number = metric.optional_number("value");
   if (!number && value.problem.empty()) value.problem = "it has no value";
   value.value = number.value_or(0);
@@ -82,18 +80,13 @@ Identity identity_of(const Fields& fields) {
 void parse_fathom(const Fields& document, RunMetrics& run) {
   const Fields context = document.object("context");
   const Fields own = context.object(keys::own);
-  const double version = own.number("schema_version");
-  if (version != schema_version)
-    fail(ExitCode::document_version,
-         "{}: is a result document of schema version {}, and this Fathom reads version {}: use the "
-         "Fathom that wrote it, or measure again.",
-         run.origin, version, schema_version);
+  require_version(own, "schema_version", schema_version, "the schema of results");
   run.fathom = true;
   run.date = date_of(context.text("date"), context.place().at("date"));
   run.commit = own.text("commit");
   run.suite = own.text("suite");
   run.elapsed_s = own.optional_number("elapsed_s").value_or(0);
-  run.replay = word_of<Source>(own, "source", "\"measured\", \"replay\"") == Source::replay;
+  run.replay = own.word<Source>("source") == Source::replay;
   run.identity = identity_of(own.object("fingerprint"));
   std::vector<double> repeatabilities;
   each_row(document, "benchmarks",

@@ -54,7 +54,7 @@ std::string date_of_context(const Fields& context) {
     // As text first: what is not in the calendar would become another day.
     const std::string local = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", parts);
     const long offset = parts.tm_gmtoff;
-    if (is_utc_time(local))
+    if (parse_utc_time(local))
       return utc_time(std::chrono::system_clock::from_time_t(timegm(&parts) - offset));
   }
   return date_of(date, context.place().at("date"));

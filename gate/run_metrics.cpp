@@ -228,13 +228,6 @@ void require_few_rows(const Fields& document, std::string_view key) {
     document.refuse(key, fmt::format("has more than {} rows, more than any run", most_rows));
 }
 
-std::string date_of(std::string text, const Place& place) {
-  if (!is_utc_time(text))
-    place.refuse(fmt::format("is \"{}\"; expected: a time in UTC, as \"2026-01-31T12:00:00Z\"",
-                             quotable(text)));
-  return text;
-}
-
 std::string date_of_file(std::filesystem::file_time_type time) {
   return utc_time(std::chrono::time_point_cast<std::chrono::system_clock::duration>(
       std::chrono::file_clock::to_sys(time)));

@@ -82,8 +82,7 @@ bool leaves_out_counting() {
 }
 
 DeviceLock lock_of(const DeviceFacts& device, const ProbeOptions& options) {
-  return DeviceLock(device.fingerprint.gpu_uuid_hash,
-                    options.wait ? DeviceLock::IfHeld::wait : DeviceLock::IfHeld::fail);
+  return DeviceLock(device.fingerprint.gpu_uuid_hash, std::chrono::hours(options.wait ? 1 : 0));
 }
 
 /// One program's run of its probe.

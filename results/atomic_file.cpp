@@ -6,13 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
+#include <fstream>
 #include <random>
 #include <regex>
 #include <system_error>
+#include <vector>
 
 #include "results/fail.h"
 #include "results/gzip.h"
@@ -26,36 +26,28 @@ namespace fs = std::filesystem;
 class PendingFile {
  public:
   explicit PendingFile(const fs::path& target) : target_(target) {
-    // Anew where somebody took the file for abandoned before it was locked.
-    for (int attempts = 5; attempts > 0; --attempts) {
+    do {  // anew where somebody took the file for abandoned before it was locked
       name_ = fmt::format("{}.{}-{:08x}.tmp", target.string(), getpid(), std::random_device()());
       file_ = FileDescriptor(open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
       if (file_.get() < 0) fail_write(target_, errno);
-      flock(file_.get(), LOCK_EX);  // until it is closed; without locks its age says that it is new
-      if (access(name_.c_str(), F_OK) == 0) return;
-    }
-    fail_write(target_, ENOENT);
+      flock(file_.get(), LOCK_EX);  // until it is closed
+    } while (access(name_.c_str(), F_OK) != 0);
   }
-  ~PendingFile() {
-    if (!committed_) unlink(name_.c_str());
-  }
+  ~PendingFile() { unlink(name_.c_str()); }  // which is there only before it was renamed
   PendingFile(const PendingFile&) = delete;
   PendingFile& operator=(const PendingFile&) = delete;
 
-  void write(std::string_view text) { write_all(file_.get(), text, target_); }
-
   /// The text is on the disk before the name points to it.
-  void commit() {
-    if (fsync(file_.get()) != 0 && errno != EINVAL) fail_write(target_, errno);
-    if (rename(name_.c_str(), target_.c_str()) != 0) fail_write(target_, errno);
-    committed_ = true;
+  void replace_target(std::string_view text) {
+    write_all(file_.get(), text, target_);
+    if ((fsync(file_.get()) != 0 && errno != EINVAL) || rename(name_.c_str(), target_.c_str()) != 0)
+      fail_write(target_, errno);
   }
 
  private:
   fs::path target_;
   std::string name_;
   FileDescriptor file_;
-  bool committed_ = false;
 };
 
 void sweep(const fs::path& target) {
@@ -73,14 +65,13 @@ std::filesystem::path folder_of(const fs::path& path) {
 }
 
 void fail_write(const fs::path& path, int error) {
-  if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
-    fail(ExitCode::output_full,
-         "{} cannot be written, there is no room for it ({}): make room, or choose another folder "
-         "with --out.",
-         path.string(), std::strerror(error));
-  }
-  fail(ExitCode::output_unwritable, "{} cannot be written ({}): choose another place.",
+  fail(code_of_write(error), "{} cannot be written ({}): make room there, or choose another place.",
        path.string(), std::strerror(error));
+}
+
+ExitCode code_of_write(int error) {
+  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  return full ? ExitCode::output_full : ExitCode::output_unwritable;
 }
 
 void write_all(int descriptor, std::string_view text, const fs::path& path) {
@@ -94,9 +85,7 @@ void write_all(int descriptor, std::string_view text, const fs::path& path) {
 
 void write_file_atomically(const fs::path& path, std::string_view text) {
   sweep(path);
-  PendingFile file(path);
-  file.write(text);
-  file.commit();
+  PendingFile(path).replace_target(text);
 }
 
 void require_writable_atomically(const fs::path& path) { const PendingFile file(path); }
@@ -116,44 +105,31 @@ bool is_unfinished(const std::string& name, const std::string& target) {
 }
 
 void remove_abandoned(const fs::path& unfinished) {
-  constexpr auto old = std::chrono::hours(1);
   const FileDescriptor file(open(unfinished.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (file.get() < 0) return;
-  if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EWOULDBLOCK) return;
-    std::error_code gone;
-    const auto written = fs::last_write_time(unfinished, gone);
-    if (gone || fs::file_time_type::clock::now() - written < old) return;
-  }
-  unlink(unfinished.c_str());
+  if (file.get() >= 0 && flock(file.get(), LOCK_EX | LOCK_NB) == 0) unlink(unfinished.c_str());
 }
 
 std::string read_file_up_to(const fs::path& path, std::size_t limit) {
-  const auto fail_read = [&] {
-    fail(ExitCode::bad_input, "{} cannot be read ({}): give the path of a file that can be.",
-         path.string(), std::strerror(errno));
-  };
-  const auto refuse_size = [&] {
-    fail(ExitCode::document_malformed,
-         "{}: is larger than {} MiB, larger than any file of its kind: give another.",
-         path.string(), limit >> 20);
+  const auto require_size = [&](std::size_t size) {
+    if (size > limit)
+      fail(ExitCode::document_malformed,
+           "{}: is larger than {} MiB, larger than any file of its kind: give another.",
+           path.string(), limit >> 20);
   };
   std::error_code none;
   // A file that says so itself is not read at all.
-  if (fs::is_regular_file(path, none) && fs::file_size(path, none) > limit) refuse_size();
-  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) fail_read();
+  if (fs::is_regular_file(path, none)) require_size(fs::file_size(path, none));
+  std::ifstream file(path, std::ios::binary);
   std::string text;
   // Not by the size that the file claims: a pipe claims none, and others lie.
-  constexpr std::size_t piece = 1 << 20;
-  for (ssize_t bytes = 1; bytes != 0;) {
-    const std::size_t before = text.size();
-    text.resize(before + piece);
-    bytes = read(file.get(), text.data() + before, piece);
-    if (bytes < 0 && errno != EINTR) fail_read();
-    text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
-    if (text.size() > limit) refuse_size();
+  for (std::vector<char> piece(1 << 20); file;) {
+    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+    require_size(text.size());
   }
+  if (!file.eof())
+    fail(ExitCode::bad_input, "{} cannot be read ({}): give the path of a file that can be.",
+         path.string(), std::strerror(errno));
   return path.extension() == ".gz" ? gunzip(text, limit, path.string()) : text;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "results/exit_codes.h"
 #include "results/file_descriptor.h"
 
 namespace fathom {
@@ -28,14 +29,15 @@ FileDescriptor create_file(const std::filesystem::path& path);
 /// All of the text. Throws as above, and names `path`.
 void write_all(int descriptor, std::string_view text, const std::filesystem::path& path);
 
-/// The same with why as a number of errno's.
+/// The same with why as a number of errno's, and the code for it.
 [[noreturn]] void fail_write(const std::filesystem::path& path, int error);
+ExitCode code_of_write(int error);
 
 /// Whether a name is that of a file beside `target` from which it was to become.
 bool is_unfinished(const std::string& name, const std::string& target);
 
-/// Removes an unfinished file unless a process still writes it: each holds a lock on its own. Where
-/// storage knows no locks, one that is an hour old goes.
+/// Removes an unfinished file unless a process still writes it: each holds a lock on its own. On
+/// storage that knows no locks it stays.
 void remove_abandoned(const std::filesystem::path& unfinished);
 
 /// The folder of a path, "." where it names none.

@@ -15,12 +15,10 @@ namespace fathom {
 /// FATHOM_LOCK_DIR), so that users see each other; containers with a /tmp of their own do not.
 class DeviceLock {
  public:
-  enum class IfHeld { fail, wait };
-  /// Throws Error(gpu_busy) naming the holder if the lock is held and `if_held` is `fail`, or if it
-  /// is still held after `limit`. `on_wait` is called once, with who holds it, before a wait.
-  DeviceLock(const std::string& gpu_uuid_hash, IfHeld if_held,
-             std::chrono::seconds limit = std::chrono::hours(1),
-             const std::function<void(const std::string& holder)>& on_wait = {});
+  /// Throws Error(gpu_busy) naming the holder if the lock is still held after `longest_wait`.
+  /// `on_wait` is called once, with who holds it, before a wait.
+  explicit DeviceLock(const std::string& gpu_uuid_hash, std::chrono::seconds longest_wait = {},
+                      const std::function<void(const std::string& holder)>& on_wait = {});
 
   /// Makes the lock inheritable and returns the text for FATHOM_LOCK_FD.
   std::string share_with_children();

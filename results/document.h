@@ -327,6 +327,7 @@ struct DeviceBound {
 struct Document {
   std::string date;        ///< ISO 8601, of the measurement
   std::string executable;  ///< file name only
+  int schema_version = fathom::schema_version;
   std::string fathom_version, fathom_commit;
   Source source = Source::measured;
   std::string suite;

@@ -17,16 +17,11 @@ namespace fathom {
 inline constexpr FieldRule not_empty{.not_empty = true};
 inline constexpr FieldRule not_below_0{.least = 0};
 inline constexpr FieldRule later{.presence = Presence::later};
-constexpr FieldRule about(const char* words) { return {.about = words}; }
-constexpr FieldRule not_empty_about(const char* words) {
-  return {.not_empty = true, .about = words};
-}
-constexpr FieldRule not_below_0_about(const char* words) { return {.least = 0, .about = words}; }
-constexpr FieldRule later_about(const char* words) {
-  return {.presence = Presence::later, .about = words};
-}
-constexpr FieldRule if_set(const char* words, double above = no_limit) {
-  return {.presence = Presence::if_set, .above = above, .about = words};
+inline constexpr FieldRule if_set{.presence = Presence::if_set};
+inline constexpr FieldRule if_above_0{.presence = Presence::if_set, .above = 0};
+constexpr FieldRule about(const char* words, FieldRule rule = {}) {
+  rule.about = words;
+  return rule;
 }
 
 /// What fields keep to or say beside their type.
@@ -39,52 +34,50 @@ inline constexpr NamedRule field_rules[] = {
     {"metric.unit", about("SI base unit or a counted thing: B/s, s, cycles, %")},
     {"interval.confidence", {.least = 0, .most = 1}},
     {"bound.source", about("Formula with its figures, or data sheet")},
-    {"bound.clock_hz", if_set("The SM clock that it holds at, where it grows with that clock")},
-    {"expectation.tolerance", not_below_0_about("Relative; 0: must be equal")},
+    {"bound.clock_hz", about("The SM clock that it holds at, where it grows with it", if_set)},
+    {"expectation.tolerance", about("Relative; 0: must be equal", not_below_0)},
     {"opponent.ratio", about("Median of paired ratios; above 1: the entry is better")},
-    {"opponent.notes", later_about("What it ran, in words by name")},
-    {"counter.role", not_empty_about("Fathom's name for what is counted, on every chip")},
+    {"opponent.notes", about("What it ran, in words by name", later)},
+    {"counter.role", about("Fathom's name for what is counted, on every chip", not_empty)},
     {"counter.metric", about("The chip's own name")},
-    {"counter.tolerance", not_below_0_about("Relative; 0: must be equal")},
+    {"counter.tolerance", about("Relative; 0: must be equal", not_below_0)},
     {"telemetry.other_processes",
-     if_set("That used the GPU, the most at one time; absent where it is not known")},
+     about("That used the GPU, the most at one time; absent where it is not known", if_set)},
     {"timing.elapsed_s", not_below_0},
-    {"timing.rest", if_set("Before each sample the GPU rested for so many times as long as the "
-                           "last one took; absent: not at all",
-                           0)},
-    {"timing.sm_clock_hz", if_set("Of the SMs while samples were taken, by their own counters; "
-                                  "absent: it was not measured",
-                                  0)},
-    {"profile.axis", not_empty_about("What the places are")},
+    {"timing.rest",
+     about("Of the GPU before each sample, in times of the last one; absent: none", if_above_0)},
+    {"timing.sm_clock_hz",
+     about("Of the SMs, by their own counters; absent: it was not measured", if_above_0)},
+    {"profile.axis", about("What the places are", not_empty)},
     {"entry.probe", not_empty},
-    {"entry.repeatability", not_below_0_about("Relative spread of the medians of separate rounds")},
+    {"entry.repeatability", about("Relative spread of medians of separate rounds", not_below_0)},
     {"entry.profile", later},
     {"entry.extras", about("Further figures by name")},
-    {"entry.notes", later_about("What was measured, in words by name")},
-    {"entry.real_time_s", not_below_0_about("Median time of one launch")},
+    {"entry.notes", about("What was measured, in words by name", later)},
+    {"entry.real_time_s", about("Median time of one launch", not_below_0)},
     {"entry.cpu_time_s", not_below_0},
     {"entry.samples", about("Of the metric, in the order taken")},
     {"memory_level.bound", about("Of the run's bounds, its roof; or empty")},
     {"memory_level.otherwise", about("Where one of the counted is missing")},
-    {"view.overview", later_about("On the one-page atlas, too")},
-    {"view.section", later_about("Heading on the probe's own page")},
+    {"view.overview", about("On the one-page atlas, too", later)},
+    {"view.section", about("Heading on the probe's own page", later)},
     {"view.show_opponents", later},
     {"view.levels", later},
     {"view.markers", later},
     {"view.stretches", later},
-    {"view.y_axis", later_about("Of a heat map's rows")},
-    {"view.row_order", later_about("Of a heat map's rows, from the top")},
-    {"view.work", later_about("Of a roofline: the figure that counts FLOP")},
+    {"view.y_axis", about("Of a heat map's rows", later)},
+    {"view.row_order", about("Of a heat map's rows, from the top", later)},
+    {"view.work", about("Of a roofline: the figure that counts FLOP", later)},
     {"view.memory", later},
     {"probe.name", not_empty},
     {"probe.elapsed_s", not_below_0},
-    {"probe.page", later_about("Name of its own page, for views with a section")},
+    {"probe.page", about("Name of its own page, for views with a section", later)},
     {"probe.page_title", later},
     {"claim.evidence", about("Names of entries")},
-    {"claim.author", later_about("Whose claim it is, and where it was made")},
-    {"claim.gpu", later_about("The author's GPU")},
+    {"claim.author", about("Whose claim it is, and where it was made", later)},
+    {"claim.gpu", about("The author's GPU", later)},
     {"published.source", not_empty},
-    {"fact.id", not_empty_about("part.quantity, as l1.latency; unique within a run")},
+    {"fact.id", about("part.quantity, as l1.latency; unique within a run", not_empty)},
     {"fact.unit", about("SI base unit or a counted thing: B, s, B/s, cycles")},
     {"fact.evidence", about("Names of entries")},
     {"fact.reason", about("Empty exactly where there is a value")}};
@@ -128,31 +121,13 @@ inline constexpr auto entry_part =
                 repeatability, profile, bound, expected, verdict, opponents, counters, extras,
                 notes, telemetry, timing, real_time_s, cpu_time_s, samples);
 
-// What Google Benchmark's readers look for beside these (results/document_to_json.cpp).
-void add_numbers(const Entry& entry, nlohmann::ordered_json& row);
-void add_error(const Entry& entry, nlohmann::ordered_json& row);
-void add_user_counters(const Entry& entry, nlohmann::ordered_json& row);
-void add_host(const Document& document, nlohmann::ordered_json& context);
-void add_caches(const Document& document, nlohmann::ordered_json& context);
-
 template <>
 inline constexpr auto fields_of<Entry> = field_list(
-    "row", "A case, as in Google Benchmark; further numbers are user counters",
+    "row", "A case, as in Google Benchmark; further members are for its readers",
     field("name", &Entry::name,
-          {.not_empty = true, .about = "Begins with REPLAY/ in a replay, and only there"}),
-    further<Entry>(add_numbers),
-    derived<Entry>(
-        "run_name", +[](const Entry& e) { return e.name; }),
-    constant("run_type", "iteration"), field("repetitions", &Entry::repetitions),
-    field("repetition_index", &Entry::repetition_index),
-    derived<Entry>(
-        "threads", +[](const Entry&) { return std::int64_t{1}; }),
-    further<Entry>(add_error), field("iterations", &Entry::iterations),
-    derived<Entry>(
-        "real_time", +[](const Entry& e) { return e.real_time_s * 1e9; }, not_below_0),
-    derived<Entry>(
-        "cpu_time", +[](const Entry& e) { return e.cpu_time_s * 1e9; }, not_below_0),
-    constant("time_unit", "ns"), further<Entry>(add_user_counters), part("fathom", entry_part));
+          about("Begins with REPLAY/ in a replay, and only there", not_empty)),
+    field("repetitions", &Entry::repetitions), field("repetition_index", &Entry::repetition_index),
+    field("iterations", &Entry::iterations), part("fathom", entry_part));
 
 FATHOM_FIELDS(Fingerprint, "fingerprint",
               "The GPU and the software behind a run; an empty text or null is unknown", gpu_name,
@@ -164,7 +139,8 @@ FATHOM_FIELDS(DeviceBound, "device_bound", "A figure that others are held agains
               value, source);
 
 inline constexpr auto run_part = field_list(
-    "run", "Fathom's part of the context", constant("schema_version", schema_version),
+    "run", "Fathom's part of the context",
+    field("schema_version", &Document::schema_version, {.least = 1, .most = 1}),
     field("version", &Document::fathom_version), field("commit", &Document::fathom_commit),
     field("source", &Document::source,
           about("A replay shows what was recorded elsewhere; nothing in it was measured")),
@@ -172,7 +148,7 @@ inline constexpr auto run_part = field_list(
     field("elapsed_s", &Document::elapsed_s, not_below_0),
     field("fingerprint", &Document::fingerprint), field("bounds", &Document::bounds),
     field("warnings", &Document::warnings),
-    field("notes", &Document::notes, later_about("What else the run should be read with")));
+    field("notes", &Document::notes, about("What else the run should be read with", later)));
 
 FATHOM_FIELDS(PlotMarker, "marker", "A vertical line on a plot", x, label);
 FATHOM_FIELDS(PlotStretch, "stretch",
@@ -209,16 +185,12 @@ inline constexpr auto fields_of<Document> = field_list(
     "", "A superset of Google Benchmark's JSON. SI base units; null: not to be had.",
     part("context",
          field_list("", "As in Google Benchmark", field("date", &Document::date, about("ISO 8601")),
-                    further<Document>(add_host), field("executable", &Document::executable),
+                    field("executable", &Document::executable),
                     field("num_cpus", &Document::num_cpus),
                     field("mhz_per_cpu", &Document::mhz_per_cpu),
-                    field("cpu_scaling_enabled", &Document::cpu_scaling_enabled,
-                          {.presence = Presence::if_set}),
-                    further<Document>(add_caches),
+                    field("cpu_scaling_enabled", &Document::cpu_scaling_enabled, if_set),
                     field("library_version", &Document::google_benchmark_version),
                     field("library_build_type", &Document::library_build_type),
-                    constant("json_schema_version", 1,
-                             about("Google Benchmark's; Fathom's own is fathom/schema_version")),
                     part("fathom", run_part))),
     field("benchmarks", &Document::entries),
     part("fathom",

@@ -16,37 +16,29 @@ std::string one_line(const OrderedJson& value) {
   return value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
-bool has_structure_within(const OrderedJson& value) {
-  return std::any_of(value.begin(), value.end(),
-                     [](const OrderedJson& v) { return v.is_structured(); });
-}
-
 /// As the library's own layout, but lists of plain values on one line: samples are many, and one
-/// per line would bury everything else.
-void append_text(const OrderedJson& value, std::size_t indent, std::string& out) {
+/// per line would bury everything else. `line` begins the value's own line.
+void append_text(const OrderedJson& value, const std::string& line, std::string& out) {
   const bool is_object = value.is_object();
-  if (value.empty() || !value.is_structured() || (!is_object && !has_structure_within(value))) {
+  const auto is_deep = [](const auto& item) { return item.is_structured(); };
+  if (value.empty() || (!is_object && std::none_of(value.begin(), value.end(), is_deep))) {
     out += one_line(value);
     return;
   }
-  const std::string line = "\n" + std::string(indent, ' ');
-  out += is_object ? '{' : '[';
-  for (auto item = value.begin(); item != value.end(); ++item) {
-    if (item != value.begin()) out += ',';
-    out += line;
-    out += "  ";
-    if (is_object) out += one_line(OrderedJson(item.key())) + ": ";
-    append_text(*item, indent + 2, out);
+  const char* before = is_object ? "{" : "[";
+  for (auto item = value.begin(); item != value.end(); ++item, before = ",") {
+    out += before + line + "  ";
+    if (is_object) out += one_line(item.key()) + ": ";
+    append_text(*item, line + "  ", out);
   }
-  out += line;
-  out += is_object ? '}' : ']';
+  out += line + (is_object ? "}" : "]");
 }
 
 }  // namespace
 
 std::string to_text(const OrderedJson& json) {
   std::string text;
-  append_text(json, 0, text);
+  append_text(json, "\n", text);
   text += '\n';
   return text;
 }

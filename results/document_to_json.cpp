@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -18,16 +17,36 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 /// What Google Benchmark's readers give a meaning (its json_reporter.cc and tools/gbench) beside
-/// the fields that a row has: no counter may take such a name.
-const std::set<std::string> google_benchmark_fields{
-    "aggregate_name",  "aggregate_unit", "error_occurred", "error_message", "skipped",
-    "skip_message",    "label",          "big_o",          "rms",           "cpu_coefficient",
-    "real_coefficient"};
+/// the fields that a row has, and Fathom's own: no counter may take such a name.
+const std::set<std::string> taken_names{
+    "aggregate_name", "aggregate_unit", "error_occurred",  "error_message",    "skipped", "label",
+    "skip_message",   "big_o",          "cpu_coefficient", "real_coefficient", "rms",     "fathom"};
 
-/// Other programs see in every name that nothing was measured.
-void mark_replay(OrderedJson& row) {
-  for (const char* key : {"name", "run_name"})
-    row[key] = keys::replay_prefix + row[key].get<std::string>();
+/// What Google Benchmark's readers look for in a row beside the entry's fields, which stand before
+/// Fathom's own.
+void complete_row(const Entry& entry, bool replay, OrderedJson& row) {
+  OrderedJson own = std::move(row[keys::own]);
+  row.erase(keys::own);
+  // Other programs see in every name that nothing was measured.
+  if (replay) row["name"] = keys::replay_prefix + entry.name;
+  row.update({{"run_name", row["name"]},
+              {"run_type", "iteration"},
+              {"threads", 1},
+              {"real_time", entry.real_time_s * 1e9},
+              {"cpu_time", entry.cpu_time_s * 1e9},
+              {"time_unit", "ns"}});
+  const Verdict& verdict = entry.verdict;
+  if (verdict.status == VerdictStatus::failed || verdict.status == VerdictStatus::wrong_output)
+    row.update({{"error_occurred", true},
+                {"error_message", verdict.reasons.empty() ? "" : verdict.reasons.front()}});
+  const auto add = [&](const std::string& name, double value) {
+    if (!taken_names.contains(name) && !row.contains(name)) row[name] = value;
+  };
+  if (entry.metric.value) add(entry.metric.name, *entry.metric.value);
+  for (const auto& [name, value] : entry.extras) add(name, value);
+  for (const Counter& c : entry.counters)
+    if (c.value) add(c.role, *c.value);
+  row[keys::own] = std::move(own);
 }
 
 /// The path of the first number that is not finite, below `json`; nothing if all are.
@@ -52,18 +71,16 @@ class SchemaOfFields {
     Json schema;
     if constexpr (Listed<Value>) {
       return of_list(fields_of<Value>);
-    } else if constexpr (is_optional<Value>) {
+    } else if constexpr (Optional<Value>) {
       schema = of<typename Value::value_type>(rule);
       if (rule.presence == Presence::if_set) return schema;
       if (!schema.contains("type")) return {{"anyOf", {{{"type", "null"}}, schema}}};
       schema["type"] = Json::array({schema["type"], "null"});
       return schema;
-    } else if constexpr (is_vector<Value>) {
-      schema["type"] = "array";
-      schema["items"] = of<typename Value::value_type>();
-    } else if constexpr (is_map<Value>) {
-      schema["type"] = "object";
-      schema["additionalProperties"] = of<typename Value::mapped_type>();
+    } else if constexpr (Vector<Value>) {
+      schema = {{"type", "array"}, {"items", of<typename Value::value_type>()}};
+    } else if constexpr (Map<Value>) {
+      schema = {{"type", "object"}, {"additionalProperties", of<typename Value::mapped_type>()}};
     } else if constexpr (std::same_as<Value, AxisValue>) {
       schema["type"] = {"integer", "number", "string"};
     } else if constexpr (std::is_enum_v<Value>) {
@@ -75,9 +92,10 @@ class SchemaOfFields {
     } else {
       schema["type"] = std::integral<Value> ? "integer" : "number";
       const FieldRule limits = within_type<Value>(rule);
-      add_limit(schema, "minimum", limits.least);
-      add_limit(schema, "exclusiveMinimum", limits.above);
-      add_limit(schema, "maximum", limits.most);
+      for (const auto& [keyword, limit] : {std::pair{"minimum", limits.least},
+                                           {"exclusiveMinimum", limits.above},
+                                           {"maximum", limits.most}})
+        if (std::isfinite(limit)) schema[keyword] = static_cast<std::int64_t>(limit);
     }
     if (rule.not_empty) schema["minLength"] = 1;
     if (*rule.about != 0) schema["description"] = rule.about;
@@ -86,90 +104,37 @@ class SchemaOfFields {
 
   template <class List>
   Json of_list(const List& list) {
-    Json schema{{"type", "object"}, {"description", list.about}};
     Json required = Json::array(), properties = Json::object();
     for_each_field(list, [&]<class Item>(const Item& item) {
       if constexpr (requires { item.list; }) {
         required.push_back(item.name);
         properties[item.name] = of_list(item.list);
-      } else if constexpr (requires { item.rule; }) {
+      } else {
         if (item.rule.presence == Presence::required) required.push_back(item.name);
-        if constexpr (requires { typename Item::ValueType; })
-          properties[item.name] = of<typename Item::ValueType>(item.rule);
-        else
-          properties[item.name] = of_constant(item);
+        properties[item.name] = of<typename Item::ValueType>(item.rule);
       }
     });
-    schema["required"] = std::move(required);
-    schema["properties"] = std::move(properties);
+    Json schema{{"type", "object"},
+                {"description", list.about},
+                {"required", std::move(required)},
+                {"properties", std::move(properties)}};
     const std::string name = list.name;
     if (name.empty()) return schema;
     definitions[name] = std::move(schema);
     return {{"$ref", "#/definitions/" + name}};
   }
-
- private:
-  static void add_limit(Json& schema, const char* keyword, double limit) {
-    if (std::isfinite(limit)) schema[keyword] = static_cast<std::int64_t>(limit);
-  }
-
-  static Json of_constant(const auto& constant) {
-    Json schema{{"const", constant.value}};
-    if (*constant.rule.about != 0) schema["description"] = constant.rule.about;
-    return schema;
-  }
 };
 
 }  // namespace
 
-void add_numbers(const Entry&, OrderedJson& row) {
-  // The whole document says which.
-  for (const char* key : {"family_index", "per_family_instance_index"}) row[key] = 0;
-}
-
-void add_error(const Entry& entry, OrderedJson& row) {
-  const Verdict& verdict = entry.verdict;
-  if (verdict.status != VerdictStatus::failed && verdict.status != VerdictStatus::wrong_output)
-    return;
-  row["error_occurred"] = true;
-  row["error_message"] = verdict.reasons.empty() ? "" : verdict.reasons.front();
-}
-
-/// Beside the entry's fields, as Google Benchmark's readers find them.
-void add_user_counters(const Entry& entry, OrderedJson& row) {
-  const auto add = [&](const std::string& name, double value) {
-    const bool ours_or_theirs = name == keys::own || google_benchmark_fields.contains(name);
-    if (!ours_or_theirs && !row.contains(name)) row[name] = value;
-  };
-  if (entry.metric.value) add(entry.metric.name, *entry.metric.value);
-  for (const auto& [name, value] : entry.extras) add(name, value);
-  for (const Counter& c : entry.counters)
-    if (c.value) add(c.role, *c.value);
-}
-
-void add_host(const Document&, OrderedJson& context) {
-  context["host_name"] = "withheld";  // results get published
-}
-
-void add_caches(const Document&, OrderedJson& context) {
-  for (const char* key : {"caches", "load_avg"}) context[key] = OrderedJson::array();
-}
-
 OrderedJson to_json(const Document& document) {
   OrderedJson json = write_fields(document);
-  // As Google Benchmark numbers its entries: one family per probe, one instance per case.
-  std::map<std::string, std::size_t> families;
-  std::map<std::string, std::map<std::string, std::size_t>> instances;
-  const auto index_in = [](auto& known, const std::string& name) {
-    return known.emplace(name, known.size()).first->second;
-  };
-  for (std::size_t i = 0; i < document.entries.size(); ++i) {
-    OrderedJson& row = json["benchmarks"][i];
-    const Entry& entry = document.entries[i];
-    row["family_index"] = index_in(families, entry.probe);
-    row["per_family_instance_index"] = index_in(instances[entry.probe], entry.name);
-    if (document.source == Source::replay) mark_replay(row);
-  }
+  json["context"].update({{"host_name", "withheld"},  // results get published
+                          {"caches", OrderedJson::array()},
+                          {"load_avg", OrderedJson::array()},
+                          {"json_schema_version", 1}});  // Google Benchmark's
+  for (std::size_t i = 0; i < document.entries.size(); ++i)
+    complete_row(document.entries[i], document.source == Source::replay, json["benchmarks"][i]);
   if (const auto path = find_not_finite(json)) {
     fail(ExitCode::document_malformed,
          "The result cannot be written: {} is NaN or infinite; correct what computed it.", *path);

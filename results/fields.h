@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
@@ -26,7 +27,7 @@ enum class Presence {
 
 inline constexpr double no_limit = -std::numeric_limits<double>::infinity();
 
-/// What a value must keep to beside its type, which has its own: whole numbers are not below 0.
+/// What a value must keep to beside its type's own limits.
 struct FieldRule {
   Presence presence = Presence::required;
   double least = no_limit, above = no_limit, most = -no_limit;
@@ -34,13 +35,13 @@ struct FieldRule {
   const char* about = "";
 };
 
-/// A type's own limits of whole numbers: those that JSON's readers agree on.
+/// With a type's own limits: whole numbers are not below 0, nor above what JSON's readers agree on.
 template <class Value>
 constexpr FieldRule within_type(FieldRule rule) {
   if constexpr (std::integral<Value>) {
-    rule.least = 0;
-    rule.most = sizeof(Value) == sizeof(std::int64_t) ? 9007199254740991.0
-                                                      : std::numeric_limits<Value>::max();
+    constexpr double most = std::numeric_limits<Value>::max(), exact = 9007199254740991;
+    rule.least = std::max(rule.least, 0.0);
+    rule.most = std::min({rule.most, most, exact});
   }
   return rule;
 }
@@ -68,42 +69,6 @@ constexpr Part<List> part(const char* name, List list) {
   return {name, list};
 }
 
-/// Written for other programs, and checked but not read: it follows from the rest.
-template <class Object, class Value>
-struct Derived {
-  using ValueType = Value;
-  const char* name;
-  Value (*value)(const Object&);
-  FieldRule rule;
-};
-template <class Object, class Value>
-constexpr Derived<Object, Value> derived(const char* name, Value (*value)(const Object&),
-                                         FieldRule rule = {}) {
-  return {name, value, rule};
-}
-
-/// The one value that there is.
-template <class Value>
-struct Constant {
-  const char* name;
-  Value value;
-  FieldRule rule;
-};
-template <class Value>
-constexpr Constant<Value> constant(const char* name, Value value, FieldRule rule = {}) {
-  return {name, value, rule};
-}
-
-/// Further members for other programs, which the schema does not name.
-template <class Object>
-struct Further {
-  void (*add)(const Object&, nlohmann::ordered_json&);
-};
-template <class Object>
-constexpr Further<Object> further(void (*add)(const Object&, nlohmann::ordered_json&)) {
-  return {add};
-}
-
 template <class... Fields>
 struct FieldList {
   const char* name;  ///< of the schema's definition; empty: none of its own
@@ -116,17 +81,17 @@ constexpr FieldList<Fields...> field_list(const char* name, const char* about, F
 }
 
 template <class Value>
-inline constexpr bool is_optional = false;
+concept Optional = requires(Value value) {
+  value.reset();
+};
 template <class Value>
-inline constexpr bool is_optional<std::optional<Value>> = true;
+concept Vector = requires(Value value) {
+  value.emplace_back();
+};
 template <class Value>
-inline constexpr bool is_vector = false;
-template <class Value>
-inline constexpr bool is_vector<std::vector<Value>> = true;
-template <class Value>
-inline constexpr bool is_map = false;
-template <class Value>
-inline constexpr bool is_map<std::map<std::string, Value>> = true;
+concept Map = requires {
+  typename Value::mapped_type;
+};
 
 /// The list of a struct; specialised beside each.
 template <class Object>

@@ -14,11 +14,8 @@ class FileDescriptor {
   /// Closes, and does not unlock: that would take a lock from children that inherited it as well.
   ~FileDescriptor() { close(); }
   FileDescriptor(FileDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
-    if (this != &other) {
-      close();
-      number_ = std::exchange(other.number_, -1);
-    }
+  FileDescriptor& operator=(FileDescriptor other) noexcept {
+    std::swap(number_, other.number_);
     return *this;
   }
   int get() const { return number_; }

@@ -1,12 +1,10 @@
 #include "results/findings.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
-#include <sstream>
 
 #include "models/published.h"
 #include "results/version.h"
@@ -26,18 +24,6 @@ void replace_findings_of(const std::string& probe, std::vector<Finding>& all,
              std::make_move_iterator(found.end()));
 }
 
-/// Gives each fact what others published of it on the nearest chip, found by its id and unit, so
-/// that no probe needs to know of publications. A fact that has a published figure from its probe
-/// keeps it, and one without a value gets it too: it says what was missed.
-void add_published_figures(std::span<Fact> facts, int major, int minor, std::string_view gpu_name) {
-  for (Fact& fact : facts) {
-    if (fact.published) continue;
-    const auto figures = models::find_published(fact.id, fact.unit, major, minor, gpu_name);
-    if (figures.empty()) continue;
-    fact.published = Published{figures.front()->value, models::cited(*figures.front(), gpu_name)};
-  }
-}
-
 }  // namespace
 
 void put_findings(const std::string& probe, const Conclude& conclude, Document& document) {
@@ -50,38 +36,40 @@ void put_findings(const std::string& probe, const Conclude& conclude, Document& 
   summary.views = std::move(findings.views);
   summary.page = std::move(findings.page);
   summary.page_title = std::move(findings.page_title);
+  // What others published of a fact on the nearest chip is found by its id and unit, so that no
+  // probe needs to know of publications. A fact that has a published figure from its probe keeps
+  // it, and one without a value gets it too: it says what was missed.
   const Fingerprint& gpu = document.fingerprint;
   int major = 0, minor = 0;
-  if (std::sscanf(gpu.compute_capability.c_str(), "%d.%d", &major, &minor) == 2)
-    add_published_figures(findings.facts, major, minor, gpu.gpu_name);
+  const bool known = std::sscanf(gpu.compute_capability.c_str(), "%d.%d", &major, &minor) == 2;
+  for (Fact& fact : findings.facts) {
+    if (!known || fact.published) continue;
+    const auto figures = models::find_published(fact.id, fact.unit, major, minor, gpu.gpu_name);
+    if (!figures.empty())
+      fact.published =
+          Published{figures.front()->value, models::cited(*figures.front(), gpu.gpu_name)};
+  }
   replace_findings_of(probe, document.claims, std::move(findings.claims));
   replace_findings_of(probe, document.facts, std::move(findings.facts));
 }
 
 void conclude_again(const std::string& probe, const Conclude& conclude, Document& document) {
   put_findings(probe, conclude, document);
+  // "links, topology: measured by ...": one note for all probes, in the place of an earlier
+  // conclusion's.
   const std::string measured = fmt::format(": measured by fathom {} ({}), conclusions by fathom ",
                                            document.fathom_version, document.fathom_commit);
   const std::string today = fmt::format("{}{} ({}).", measured, version(), commit());
-  // "links, topology: measured by ...": one note for all probes of the same two commits.
-  std::vector<std::string> notes;
-  bool said = false;
-  for (const std::string& note : document.notes) {
-    const std::size_t end = note.find(measured);
-    if (end == std::string::npos) {
-      notes.push_back(note);
-      continue;
-    }
-    std::vector<std::string> probes;
-    std::istringstream listed(note.substr(0, end));
-    for (std::string name; std::getline(listed >> std::ws, name, ',');)
-      if (name != probe) probes.push_back(name);
-    if (note.ends_with(today)) probes.push_back(probe), said = true;
-    if (!probes.empty())
-      notes.push_back(fmt::format("{}{}", fmt::join(probes, ", "), note.substr(end)));
-  }
-  if (!said) notes.push_back(probe + today);
-  document.notes = std::move(notes);
+  std::string probes = probe;
+  std::erase_if(document.notes, [&](const std::string& note) {
+    const std::string others = note.substr(0, note.find(measured));
+    if (note.ends_with(today))
+      probes = (", " + others + ", ").find(", " + probe + ", ") == std::string::npos
+                   ? others + ", " + probe
+                   : others;
+    return others != note;
+  });
+  document.notes.push_back(probes + today);
 }
 
 View plot(std::string title, Where where, std::string x, std::string y_label,

@@ -48,15 +48,13 @@ int decimals_for(double number, int digits) {
   return std::clamp(digits - 1 - exponent, 0, 17);
 }
 
-std::string without_trailing_zeros(std::string text) {
+/// Without trailing zeros.
+std::string fixed(double number, int decimals) {
+  std::string text = fmt::format("{:.{}f}", number, decimals);
   if (text.find('.') == std::string::npos) return text;
   text.erase(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();
   return text == "-0" ? "0" : text;
-}
-
-std::string fixed(double number, int decimals) {
-  return without_trailing_zeros(fmt::format("{:.{}f}", number, decimals));
 }
 
 std::string with_separators(std::string text) {
@@ -90,9 +88,9 @@ const Prefix& prefix_for(double number, std::span<const Prefix> prefixes) {
   return *chosen;
 }
 
-std::string_view shown_unit(std::string_view unit) { return unit == "C" ? "°C" : unit; }
-
-bool counts_bytes(const std::string& axis) { return axis == "size" || axis.ends_with("bytes"); }
+std::string with_unit(const std::string& number, const std::string& unit) {
+  return unit.empty() ? number : number + " " + unit;
+}
 
 }  // namespace
 
@@ -127,50 +125,36 @@ std::string format_exact(double number) {
 
 std::string format_quantity(double value, const std::string& unit) {
   if (!std::isfinite(value)) return not_finite;
-  const std::span<const Prefix> prefixes = prefixes_of(unit);
-  if (!prefixes.empty()) {
-    const auto [factor, symbol] = prefix_for(value, prefixes);
-    return fmt::format("{} {}{}", plain(value / factor, significant_digits), symbol, unit);
-  }
-  const std::string number = value == std::trunc(value) && std::abs(value) < 1e15
-                                 ? plain(value, 17)
-                                 : format_number(value);
-  return unit.empty() ? number : fmt::format("{} {}", number, shown_unit(unit));
+  const Scale scale = prefixed_unit(value, unit);
+  const bool exact =
+      prefixes_of(unit).empty() && value == std::trunc(value) && std::abs(value) < 1e15;
+  return with_unit(plain(value / scale.factor, exact ? 17 : significant_digits), scale.unit);
 }
 
 std::string format_interval(const Interval& interval, const std::string& unit) {
   if (!std::isfinite(interval.low) || !std::isfinite(interval.high)) return not_finite;
-  const std::span<const Prefix> prefixes = prefixes_of(unit);
-  const double larger = std::max(std::abs(interval.low), std::abs(interval.high));
-  const Prefix prefix = prefixes.empty() ? Prefix{1, ""} : prefix_for(larger, prefixes);
+  const Scale scale =
+      prefixed_unit(std::max(std::abs(interval.low), std::abs(interval.high)), unit);
   std::string low, high;
   for (int digits = significant_digits; digits <= 8; ++digits) {
-    low = plain(interval.low / prefix.factor, digits);
-    high = plain(interval.high / prefix.factor, digits);
+    low = plain(interval.low / scale.factor, digits);
+    high = plain(interval.high / scale.factor, digits);
     if (low != high || interval.low == interval.high) break;
   }
-  const std::string symbol = prefix.symbol + std::string(shown_unit(unit));
-  return fmt::format("{} to {}{}{}", low, high, symbol.empty() ? "" : " ", symbol);
-}
-
-std::string format_axis_value(const AxisValue& value) {
-  struct Visitor {
-    std::string operator()(std::int64_t number) const { return fmt::format("{}", number); }
-    std::string operator()(double number) const { return format_number(number); }
-    std::string operator()(const std::string& text) const { return text; }
-  };
-  return std::visit(Visitor{}, value);
+  return with_unit(fmt::format("{} to {}", low, high), scale.unit);
 }
 
 std::string format_axis_value(const std::string& axis, const AxisValue& value) {
-  const auto* number = std::get_if<std::int64_t>(&value);
-  if (number == nullptr || !counts_bytes(axis)) return format_axis_value(value);
-  return format_bytes(static_cast<double>(*number));
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* number = std::get_if<double>(&value)) return format_number(*number);
+  const auto whole = std::get<std::int64_t>(value);
+  const bool bytes = axis == "size" || axis.ends_with("bytes");
+  return bytes ? format_bytes(static_cast<double>(whole)) : std::to_string(whole);
 }
 
 Scale prefixed_unit(double typical, const std::string& unit) {
   const std::span<const Prefix> prefixes = prefixes_of(unit);
-  if (prefixes.empty()) return {1, std::string(shown_unit(unit))};
+  if (prefixes.empty()) return {1, unit == "C" ? "°C" : unit};
   const Prefix& prefix = prefix_for(std::isfinite(typical) ? typical : 0, prefixes);
   return {prefix.factor, prefix.symbol + unit};
 }

@@ -63,7 +63,9 @@ std::string format_interval(const Interval& interval, const std::string& unit);
 
 /// The value as text: "float4", "256", "0.5". A whole number on an axis that is named "size" or
 /// ends in "bytes" is shown as bytes: "1 GiB".
-std::string format_axis_value(const AxisValue& value);
 std::string format_axis_value(const std::string& axis, const AxisValue& value);
+inline std::string format_axis_value(const AxisValue& value) {
+  return format_axis_value("", value);
+}
 
 }  // namespace fathom

@@ -1,14 +1,11 @@
 #include "results/json_fields.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <new>
 #include <nlohmann/json.hpp>
 
-#include "results/clean_text.h"
 #include "results/fail.h"
-#include "results/format.h"
-#include "results/strict_json.h"
+#include "results/utc_time.h"
 
 namespace fathom {
 namespace {
@@ -20,61 +17,6 @@ using Json = nlohmann::json;
 constexpr std::size_t max_depth = 64;
 constexpr std::size_t max_keys = 1000;
 constexpr std::size_t max_quoted = 200;
-
-const char* kind_of(dom::element value) {
-  switch (value.type()) {
-    case dom::element_type::ARRAY:
-      return "an array";
-    case dom::element_type::OBJECT:
-      return "an object";
-    case dom::element_type::STRING:
-      return "a string";
-    case dom::element_type::BOOL:
-      return "true or false";
-    case dom::element_type::NULL_VALUE:
-      return "null";
-    default:
-      return "a number";
-  }
-}
-
-template <typename Value>
-Value typed(dom::element value, const Place& place, const char* expected) {
-  Value result{};
-  if (value.get<Value>().get(result) != simdjson::SUCCESS)
-    place.refuse(fmt::format("is {}; expected: {}", kind_of(value), expected));
-  return result;
-}
-
-Json json_of(dom::element value, const Place& place) {
-  switch (value.type()) {
-    case dom::element_type::ARRAY: {
-      Json list = Json::array();
-      each_of(dom::array(value), place,
-              [&](dom::element item, const Place& at) { list.push_back(json_of(item, at)); });
-      return list;
-    }
-    case dom::element_type::OBJECT: {
-      Json object = Json::object();
-      const Fields fields(value, place);
-      for (const auto& [key, member] : fields.members())
-        object.emplace(key, json_of(member, place.at(key)));
-      return object;
-    }
-    case dom::element_type::STRING:
-      return std::string_view(value);
-    case dom::element_type::BOOL:
-      return bool(value);
-    case dom::element_type::NULL_VALUE:
-      return nullptr;
-    case dom::element_type::INT64:
-      return std::int64_t(value);
-    case dom::element_type::UINT64:
-      return std::uint64_t(value);
-    default:
-      return double(value);
-  }
-}
 
 /// Says what is wrong, and where, by the slower parser, which knows the place and here keeps
 /// nothing.
@@ -94,55 +36,65 @@ Json json_of(dom::element value, const Place& place) {
 
 }  // namespace
 
-Fields::Fields(dom::element value, const Place& place) : place_(place) {
-  const auto object = typed<dom::object>(value, place, "an object");
-  for (const auto& [key, member] : object) {
-    members_.emplace_back(key, member);
-    if (members_.size() > max_keys)
+std::string Place::path() const {
+  const std::string before = parent ? parent->path() : "";
+  if (index) return fmt::format("{}/{}", before, *index);
+  return parent ? before + "/" + quotable(key) : before;
+}
+
+void Place::refuse(const std::string& what) const {
+  const std::string where = path();
+  fail(ExitCode::document_malformed, "{}: {} {}.", *origin, where.empty() ? "the document" : where,
+       what);
+}
+
+const char* kind_of(dom::element value) {
+  return value.is_array()    ? "an array"
+         : value.is_object() ? "an object"
+         : value.is_string() ? "a string"
+         : value.is_bool()   ? "true or false"
+         : value.is_null()   ? "null"
+                             : "a number";
+}
+
+Fields::Fields(dom::element value, const Place& place)
+    : place_(place), members_(typed<dom::object>(value, place, "an object")) {
+  std::vector<std::string_view> keys;
+  for (const auto& [key, member] : members_) {
+    keys.push_back(key);
+    if (keys.size() > max_keys)
       place.refuse(fmt::format("has more than {} keys, more than any result's", max_keys));
   }
-  std::vector<std::string_view> keys;
-  keys.reserve(members_.size());
-  for (const auto& [key, member] : members_) keys.push_back(key);
   std::ranges::sort(keys);
   const auto twice = std::ranges::adjacent_find(keys);
   if (twice != keys.end())
     place.refuse(fmt::format("has the key \"{}\" twice; each may be there once", quotable(*twice)));
 }
 
-const dom::element* Fields::find(std::string_view key) const {
-  for (const auto& [name, member] : members_)
-    if (name == key) return &member;
-  return nullptr;
+std::optional<dom::element> Fields::find(std::string_view key) const {
+  dom::element found;
+  return members_.at_key(key).get(found) == simdjson::SUCCESS ? std::optional(found) : std::nullopt;
 }
 
 dom::element Fields::member(std::string_view key) const {
-  const dom::element* found = find(key);
+  const auto found = find(key);
   if (!found) place_.refuse(fmt::format("has no member \"{}\", which was expected", key));
   return *found;
 }
 
-std::vector<std::string> Fields::texts(std::string_view key) const {
-  std::vector<std::string> all;
-  each_of(list(key), place_.at(key),
-          [&](dom::element element, const Place& at) { all.push_back(text_of(element, at)); });
-  return all;
+void require_version(const Fields& own, std::string_view key, int expected, const char* what) {
+  if (const double version = own.number(key); version != expected)
+    fail(ExitCode::document_version,
+         "{}: is of version {} of {}, and this Fathom reads version {}: use the Fathom that wrote "
+         "it, or measure again.",
+         *own.place().origin, version, what, expected);
 }
 
-std::string text_of(dom::element value, const Place& place) {
-  return std::string(typed<std::string_view>(value, place, "a string"));
-}
-
-double number_of(dom::element value, const Place& place) {
-  return typed<double>(value, place, "a number");
-}
-
-bool truth_of(dom::element value, const Place& place) {
-  return typed<bool>(value, place, "true or false");
-}
-
-dom::array list_of(dom::element value, const Place& place) {
-  return typed<dom::array>(value, place, "an array");
+std::string date_of(std::string text, const Place& place) {
+  if (!parse_utc_time(text))
+    place.refuse(fmt::format("is \"{}\"; expected: a time in UTC, as \"2026-01-31T12:00:00Z\"",
+                             quotable(text)));
+  return text;
 }
 
 std::string_view without_byte_order_mark(std::string_view text) {
@@ -154,14 +106,12 @@ std::string_view without_byte_order_mark(std::string_view text) {
 ParsedJson::ParsedJson(std::string_view text, const std::string& origin,
                        const std::string& expected) {
   text = without_byte_order_mark(text);
-  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
-    fail(ExitCode::document_malformed, "{}: is empty; {} (JSON) was expected.", origin, expected);
   auto problem = parser_.allocate(std::max<std::size_t>(text.size(), 64), max_depth);
   if (problem == simdjson::SUCCESS) problem = parser_.parse(text.data(), text.size()).get(root_);
   if (problem == simdjson::SUCCESS) return;
-  if (problem == simdjson::MEMALLOC)
-    fail(ExitCode::document_malformed, "{}: there is too little memory to read its {} bytes.",
-         origin, text.size());
+  if (problem == simdjson::MEMALLOC) throw std::bad_alloc();
+  if (problem == simdjson::EMPTY)
+    fail(ExitCode::document_malformed, "{}: is empty; {} (JSON) was expected.", origin, expected);
   if (problem == simdjson::DEPTH_ERROR)
     fail(ExitCode::document_malformed,
          "{}: nests deeper than {} levels, deeper than any file of Fathom's: give {}.", origin,
@@ -178,7 +128,8 @@ Json parse_strict_json(std::string_view text, const std::string& origin,
     fail(ExitCode::document_malformed,
          "{}: holds more than {} values, more than any file of Fathom's: give {}.", origin,
          max_values, expected);
-  return json_of(ParsedJson(text, origin, expected).root(), Place{&origin});
+  (void)ParsedJson(text, origin, expected);
+  return Json::parse(text);
 }
 
 }  // namespace fathom

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <simdjson.h>
 
 #include <cstddef>
@@ -9,17 +11,42 @@
 #include <utility>
 #include <vector>
 
-#include "results/json_place.h"
+#include "results/clean_text.h"
 #include "results/names.h"
+#include "results/strict_json.h"
 
 namespace fathom {
 
-using Place = JsonPlace;
+const char* kind_of(simdjson::dom::element value);
 
-std::string text_of(simdjson::dom::element value, const Place& place);
-double number_of(simdjson::dom::element value, const Place& place);
-bool truth_of(simdjson::dom::element value, const Place& place);
-simdjson::dom::array list_of(simdjson::dom::element value, const Place& place);
+/// The value as one of simdjson's types, or its refusal.
+template <typename Value>
+Value typed(simdjson::dom::element value, const Place& place, const char* expected) {
+  Value result{};
+  if (value.get<Value>().get(result) != simdjson::SUCCESS)
+    place.refuse(fmt::format("is {}; expected: {}", kind_of(value), expected));
+  return result;
+}
+inline std::string text_of(simdjson::dom::element value, const Place& place) {
+  return std::string(typed<std::string_view>(value, place, "a string"));
+}
+inline double number_of(simdjson::dom::element value, const Place& place) {
+  return typed<double>(value, place, "a number");
+}
+inline bool truth_of(simdjson::dom::element value, const Place& place) {
+  return typed<bool>(value, place, "true or false");
+}
+inline simdjson::dom::array list_of(simdjson::dom::element value, const Place& place) {
+  return typed<simdjson::dom::array>(value, place, "an array");
+}
+/// The value of an enumeration that a word stands for.
+template <typename Enum>
+Enum word_of(simdjson::dom::element value, const Place& place) {
+  const std::string word = text_of(value, place);
+  if (const auto known = from_string<Enum>(word)) return *known;
+  place.refuse(fmt::format("is \"{}\"; expected: one of \"{}\"", quotable(word),
+                           fmt::join(enum_words<Enum>, "\", \"")));
+}
 
 /// Hands on each element of a list with its place.
 template <typename Use>
@@ -37,15 +64,19 @@ class Fields {
   Fields(const Fields&) = delete;
   Fields& operator=(const Fields&) = delete;
 
-  bool has(std::string_view key) const { return find(key) != nullptr; }
+  bool has(std::string_view key) const { return find(key).has_value(); }
   const Place& place() const { return place_; }
-  const auto& members() const { return members_; }
+  simdjson::dom::object members() const { return members_; }
 
   simdjson::dom::element member(std::string_view key) const;
   std::string text(std::string_view key) const { return text_of(member(key), place_.at(key)); }
   double number(std::string_view key) const { return number_of(member(key), place_.at(key)); }
   simdjson::dom::array list(std::string_view key) const {
     return list_of(member(key), place_.at(key));
+  }
+  template <typename Enum>
+  Enum word(std::string_view key) const {
+    return word_of<Enum>(member(key), place_.at(key));
   }
   std::string text_or(std::string_view key, std::string otherwise) const {
     return is_set(key) ? text(key) : std::move(otherwise);
@@ -58,12 +89,17 @@ class Fields {
     return is_set(key) ? std::optional(number(key)) : std::nullopt;
   }
   Fields object(std::string_view key) const { return {member(key), place_.at(key)}; }
-  std::vector<std::string> texts(std::string_view key) const;
+  std::vector<std::string> texts(std::string_view key) const {
+    std::vector<std::string> all;
+    each_of(list(key), place_.at(key),
+            [&](auto element, const Place& at) { all.push_back(text_of(element, at)); });
+    return all;
+  }
   /// Hands on each element of a list of objects as its fields.
   template <typename Use>
   void each(std::string_view key, Use use) const {
     each_of(list(key), place_.at(key),
-            [&](simdjson::dom::element element, const Place& at) { use(Fields(element, at)); });
+            [&](auto element, const Place& at) { use(Fields(element, at)); });
   }
   /// Refuses a member that is there and no good: "<origin>: <path> <what>".
   [[noreturn]] void refuse(std::string_view key, const std::string& what) const {
@@ -71,20 +107,15 @@ class Fields {
   }
 
  private:
-  const simdjson::dom::element* find(std::string_view key) const;
+  std::optional<simdjson::dom::element> find(std::string_view key) const;
   bool is_set(std::string_view key) const { return has(key) && !find(key)->is_null(); }
 
   Place place_;
-  std::vector<std::pair<std::string_view, simdjson::dom::element>> members_;
+  simdjson::dom::object members_;
 };
 
-/// The value that a member's word stands for; `expected` names them all.
-template <typename Enum>
-Enum word_of(const Fields& fields, std::string_view key, const std::string& expected) {
-  const auto value = from_string<Enum>(fields.text(key));
-  if (!value) fields.refuse(key, "is none of " + expected);
-  return *value;
-}
+/// Throws Error(document_version) unless a document's member `key` says this version of `what`.
+void require_version(const Fields& own, std::string_view key, int expected, const char* what);
 
 /// One strict JSON text, parsed; the elements that come out of it live as long as it does. Hostile
 /// input costs time and memory in proportion to its size: nesting deeper than 64 levels is refused,

@@ -1,17 +1,13 @@
 #pragma once
 
-#include <vector>
-
 #include "results/document.h"
 
 namespace fathom {
 
-/// One document of the parts that the probes of one run left, in the order given: entries, probes,
-/// claims, facts, and the warnings and bounds of any part, each once. The earliest date counts,
-/// elapsed times add up, and the rest is the first part's. Throws Error(bad_input) naming both
-/// parts and what differs unless they agree in fingerprint, source, suite, seed and Fathom's
-/// version and commit, or if two of them hold the same probe, entry, claim or fact. Throws
-/// std::invalid_argument for no parts.
-Document merge_documents(const std::vector<Document>& parts);
+/// Adds a part that another probe of the same run left: entries, probes, claims, facts, and those
+/// of its warnings, notes and bounds that are not there yet. The earliest date counts, elapsed
+/// times add up, and the rest stays the run's. Throws Error(bad_input), and adds nothing, unless
+/// they agree in fingerprint, source, suite, seed and Fathom's version and commit.
+void add_part(Document& run, const Document& part);
 
 }  // namespace fathom

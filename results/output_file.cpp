@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <system_error>
@@ -21,80 +22,62 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The descriptor that a name in /proc/self/fd stands for, as /dev/stdout does after a link.
-std::optional<int> descriptor_of(const fs::path& path) {
+constexpr const char* standard_output = "/proc/self/fd/1";
+
+/// Whether a path names a descriptor of this process, as /dev/stdout does behind its link.
+bool names_descriptor(const fs::path& path) {
   std::error_code none;
-  const fs::path own = fs::canonical("/proc/self/fd", none);
-  if (none || fs::canonical(folder_of(path), none) != own || none) return std::nullopt;
-  return parse_number<int>(path.filename().string());
+  return fs::equivalent(folder_of(path), "/proc/self/fd", none);
 }
 
-/// What a name leads to: a descriptor of this process, or a path that is no link and may not be
-/// there yet.
-struct NamedPlace {
-  fs::path path;
-  std::optional<int> descriptor;
-};
-
-NamedPlace place_of(fs::path path) {
+/// What a name leads to: a descriptor, or a path that is no link and may not be there yet.
+fs::path behind_links(fs::path path) {
   constexpr int most_links = 40;  // as Linux has it
   for (int links = 0; links < most_links; ++links) {
     std::error_code none;
     const fs::path target = fs::read_symlink(path, none);
-    if (none) return {path, std::nullopt};
-    if (const auto descriptor = descriptor_of(path)) return {path, descriptor};
+    if (none || names_descriptor(path)) return path;
     path = folder_of(path) / target;  // the target alone where that is absolute
   }
   fail_write(path, ELOOP);
 }
 
 /// What makes two paths one file: device and inode; of a file that is not there yet, those of its
-/// folder, and its name.
+/// folder, and its name. Nothing for what cannot be told: whoever opens it says why.
 using FileId = std::tuple<dev_t, ino_t, std::string>;
 
-struct KnownFile {
-  FileId id;
-  mode_t mode = S_IFREG;  ///< of a file that is not there yet: what it will be
-  bool is_descriptor = false;
-};
-
-/// Nothing for what cannot be told: whoever opens it says why.
-std::optional<KnownFile> known(const fs::path& named) {
+std::optional<FileId> id_of(const fs::path& named) {
   struct stat status {};
-  const auto [path, descriptor] = place_of(named);
-  if (descriptor ? fstat(*descriptor, &status) == 0 : stat(path.c_str(), &status) == 0)
-    return KnownFile{{status.st_dev, status.st_ino, ""}, status.st_mode, descriptor.has_value()};
-  if (descriptor || errno != ENOENT || stat(folder_of(path).c_str(), &status) != 0)
-    return std::nullopt;
-  return KnownFile{{status.st_dev, status.st_ino, path.filename().string()}};
+  const fs::path path = behind_links(named);
+  if (stat(path.c_str(), &status) == 0) return FileId{status.st_dev, status.st_ino, ""};
+  if (errno != ENOENT || stat(folder_of(path).c_str(), &status) != 0) return std::nullopt;
+  return FileId{status.st_dev, status.st_ino, path.filename().string()};
+}
+
+/// Whether what is there is replaced: not what goes to a device, a FIFO or a descriptor.
+bool replaces(const fs::path& named) {
+  std::error_code none;
+  const fs::path path = behind_links(named);
+  const fs::file_status status = fs::status(path, none);
+  return (!fs::exists(status) || fs::is_regular_file(status)) && !names_descriptor(path);
 }
 
 }  // namespace
 
-OutputFile::OutputFile(const fs::path& named) : named_(named) {
-  const NamedPlace place = place_of(named);
-  if (place.descriptor) {
-    stream_ = FileDescriptor(fcntl(*place.descriptor, F_DUPFD_CLOEXEC, 0));
-    if (stream_.get() < 0) fail_write(named, errno);
-    return;
-  }
-  std::error_code none;
-  const fs::file_status status = fs::status(place.path, none);
-  if (fs::is_directory(status)) fail_write(named, EISDIR);
-  if (!fs::exists(status) || fs::is_regular_file(status)) {
-    file_ = place.path;
+OutputFile::OutputFile(const fs::path& named) : named_(named), file_(behind_links(named)) {
+  if (replaces(named)) {
     require_writable_atomically(file_);
     return;
   }
-  stream_ = FileDescriptor(open(place.path.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC));
+  stream_ = FileDescriptor(
+      names_descriptor(file_)
+          ? fcntl(parse_number<int>(file_.filename().string()).value_or(-1), F_DUPFD_CLOEXEC, 0)
+          : open(file_.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC));
   if (stream_.get() < 0) fail_write(named, errno);
 }
 
 bool OutputFile::is_standard_output() const {
-  struct stat own {
-  }, standard{};
-  return is_stream() && fstat(stream_.get(), &own) == 0 && fstat(STDOUT_FILENO, &standard) == 0 &&
-         own.st_dev == standard.st_dev && own.st_ino == standard.st_ino;
+  return is_stream() && id_of(named_) == id_of(standard_output);
 }
 
 void OutputFile::write(std::string_view text) {
@@ -109,34 +92,28 @@ std::optional<OutputFile> writable_output(const fs::path& named) {
 }
 
 void append_to_file(const fs::path& path, std::string_view text) {
-  const FileDescriptor file(
-      open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC, 0644));
-  if (file.get() < 0) fail_write(path, errno);
-  write_all(file.get(), text, path);
+  std::ofstream file(path, std::ios::app);
+  if (!(file << text << std::flush)) fail_write(path, errno);
 }
 
 void require_distinct(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs) {
   if (std::ranges::all_of(outputs, [](const NamedFile& file) { return file.path.empty(); })) return;
-  std::map<FileId, std::string> read, written;
-  for (const NamedFile& input : inputs)
-    if (const auto file = known(input.path))
-      read.try_emplace(file->id, fmt::format("{} {}", input.name, input.path.string()));
-  struct stat standard {};
-  if (fstat(STDOUT_FILENO, &standard) == 0 && S_ISREG(standard.st_mode))
-    written[{standard.st_dev, standard.st_ino, ""}] = "standard output";
+  std::map<FileId, std::string> known;
+  const auto add = [&](const NamedFile& file) {
+    if (const auto id = id_of(file.path))
+      known.try_emplace(*id, fmt::format("{} {}", file.name, file.path.string()));
+  };
+  std::ranges::for_each(inputs, add);
+  std::error_code none;
+  if (fs::is_regular_file(standard_output, none))
+    if (const auto id = id_of(standard_output)) known[*id] = "standard output";
   for (const NamedFile& output : outputs) {
-    const auto file = output.path.empty() ? std::nullopt : known(output.path);
-    // One name of a device or a socket, as of a terminal, is for reading and writing.
-    if (!file || S_ISCHR(file->mode) || S_ISSOCK(file->mode)) continue;
-    // What goes to a FIFO or to /dev/stdout destroys nothing that went there before.
-    const bool destroys = S_ISREG(file->mode) && !file->is_descriptor;
-    for (const auto* others : {&read, &written})
-      if (const auto other = others->find(file->id);
-          other != others->end() && (others == &read || destroys))
-        fail(ExitCode::bad_input,
-             "{} {} is the same file as {}: give another; nothing was written.", output.name,
-             output.path.string(), other->second);
-    if (destroys) written[file->id] = fmt::format("{} {}", output.name, output.path.string());
+    if (output.path.empty() || !replaces(output.path)) continue;
+    const auto id = id_of(output.path);
+    if (const auto other = id ? known.find(*id) : known.end(); other != known.end())
+      fail(ExitCode::bad_input, "{} {} is the same file as {}: give another; nothing was written.",
+           output.name, output.path.string(), other->second);
+    add(output);
   }
 }
 

@@ -30,7 +30,7 @@ class OutputFile {
 
  private:
   std::filesystem::path named_;
-  std::filesystem::path file_;  ///< behind all links; empty for a stream
+  std::filesystem::path file_;  ///< behind all links
   FileDescriptor stream_;
 };
 

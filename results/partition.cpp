@@ -5,7 +5,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -25,9 +24,10 @@ constexpr double point_penalty = 5;
 constexpr double fewest_points = 40;
 
 /// Points of a plateau, and of a ramp that does not join two plateaus.
-constexpr std::size_t fewest_of_piece = 3;
+constexpr double fewest_of_piece = 3;
 
-enum Kind : std::size_t { plateau, ramp, joint, kinds };  // joint: a ramp of one or two points
+/// joint: a ramp of one or two points. none: before the first piece.
+enum Kind : std::size_t { none, plateau, ramp, joint, kinds };
 
 /// Sums over the used points before an index, from which any stretch's fit follows: of weights w,
 /// wu, wuu, wy, wuy and wyy, and how many points they are.
@@ -52,61 +52,25 @@ class Stretches {
     }
   }
 
-  std::size_t points(std::size_t begin, std::size_t end) const {
-    return static_cast<std::size_t>(sums_[end].back() - sums_[begin].back());
+  double points(std::size_t begin, std::size_t end) const {
+    return sums_[end].back() - sums_[begin].back();
   }
 
-  Line constant(std::size_t begin, std::size_t end) const {
-    const auto [w, wu, wuu, wy, wuy, wyy, points] = between(begin, end);
+  /// A level, or the line where the points have a slope.
+  Line fit(std::size_t begin, std::size_t end, bool sloped) const {
+    FitSums sums;
+    std::ranges::transform(sums_[end], sums_[begin], sums.begin(), std::minus());
+    const auto [w, wu, wuu, wy, wuy, wyy, points] = sums;
     if (points == 0) return {};
-    const double level = wy / w;
-    return {0, level, std::max(0.0, wyy - level * wy)};
-  }
-
-  Line line(std::size_t begin, std::size_t end) const {
-    const auto [w, wu, wuu, wy, wuy, wyy, points] = between(begin, end);
     const double spread = w * wuu - wu * wu;
-    if (points < 2 || !(spread > 0)) return constant(begin, end);
-    const double slope = (w * wuy - wu * wy) / spread;
+    const double slope = sloped && points >= 2 && spread > 0 ? (w * wuy - wu * wy) / spread : 0;
     const double at_zero = (wy - slope * wu) / w;
     return {slope, at_zero, std::max(0.0, wyy - at_zero * wy - slope * wuy)};
   }
 
  private:
-  FitSums between(std::size_t begin, std::size_t end) const {
-    FitSums sums;
-    std::ranges::transform(sums_[end], sums_[begin], sums.begin(), std::minus());
-    return sums;
-  }
-
   std::vector<FitSums> sums_;
 };
-
-/// The best cut of all points before an index whose last piece is of a kind.
-struct Best {
-  double cost = infinite;
-  std::size_t begin = 0;  ///< of the last piece, as an index of the places
-  Kind before = kinds;    ///< kind of the piece before it; `kinds`: there is none
-};
-
-using Table = std::vector<std::array<Best, kinds>>;
-
-bool may_follow(Kind before, Kind kind) {
-  if (kind == joint) return before == plateau;
-  return kind == plateau || before != joint;
-}
-
-void improve(Table& table, std::size_t begin, std::size_t end, Kind kind, double cost) {
-  Best& best = table[end][kind];
-  if (begin == 0) {
-    if (kind != joint && cost < best.cost) best = {cost, 0, kinds};
-    return;
-  }
-  for (const Kind before : {plateau, ramp, joint}) {
-    const double total = table[begin][before].cost + cost;
-    if (may_follow(before, kind) && total < best.cost) best = {total, begin, before};
-  }
-}
 
 /// Up to so many points every place is tried.
 constexpr std::size_t all_tried = 1000;
@@ -117,50 +81,65 @@ constexpr std::size_t most_places = 400, beside = 3;
 /// power of two each and half of one before the next, the two best cuts, between two levels and
 /// between two lines, if they are worth half of what a plateau costs (Kovacs, Buhlmann, Li and
 /// Munk, "Seeded binary segmentation", 2023). Takes n log n steps.
-std::vector<std::size_t> likely_places(const Stretches& stretches, std::size_t n, double log_n) {
+std::set<std::size_t> likely_places(const Stretches& stretches, std::size_t n, double log_n) {
   std::vector<std::pair<double, std::size_t>> gains;
-  const auto add_best = [&](std::size_t begin, std::size_t end, auto fit) {
-    double best = infinite;
-    std::size_t at = begin;
-    for (std::size_t cut = begin + 1; cut < end; ++cut) {
-      const double cost = (stretches.*fit)(begin, cut).cost + (stretches.*fit)(cut, end).cost;
-      if (cost < best) best = cost, at = cut;
-    }
-    const double gain = (stretches.*fit)(begin, end).cost - best;
-    if (gain > plateau_penalty / 2 * log_n) gains.emplace_back(gain, at);
-  };
   for (std::size_t length = 8; length < 2 * n; length *= 2) {
     for (std::size_t begin = 0; begin == 0 || begin + length / 2 < n; begin += length / 2) {
       const std::size_t end = std::min(n, begin + length);
-      add_best(begin, end, &Stretches::constant);
-      add_best(begin, end, &Stretches::line);
+      for (const bool sloped : {false, true}) {
+        double best = infinite;
+        std::size_t at = begin;
+        for (std::size_t cut = begin + 1; cut < end; ++cut) {
+          const double cost =
+              stretches.fit(begin, cut, sloped).cost + stretches.fit(cut, end, sloped).cost;
+          if (cost < best) best = cost, at = cut;
+        }
+        const double gain = stretches.fit(begin, end, sloped).cost - best;
+        if (gain > plateau_penalty / 2 * log_n) gains.emplace_back(gain, at);
+      }
     }
   }
   std::ranges::sort(gains, std::greater<>());
   std::set<std::size_t> places{0, n};
-  for (const auto& [gain, place] : gains) {
-    if (places.size() == most_places) break;
-    places.insert(place);
-  }
-  return {places.begin(), places.end()};
+  for (const auto& [gain, place] : gains)
+    if (places.size() < most_places) places.insert(place);
+  return places;
+}
+
+bool may_follow(Kind before, Kind kind) {
+  if (kind == joint) return before == plateau;
+  return kind == plateau || before != joint;
 }
 
 /// The best way to cut the points at some of `places`, of which the first is 0 and the last their
 /// number; its pieces' beginnings and kinds.
 std::vector<std::pair<std::size_t, Kind>> best_cut(const Stretches& stretches,
-                                                   const std::vector<std::size_t>& places,
-                                                   double log_n) {
-  Table table(places.size());
+                                                   const std::set<std::size_t>& at, double log_n) {
+  /// The best cut of all points before a place whose last piece is of a kind.
+  struct Best {
+    double cost = infinite;
+    std::size_t begin = 0;  ///< of the last piece, as an index of the places
+    Kind before = none;     ///< kind of the piece before it
+  };
+  const std::vector<std::size_t> places(at.begin(), at.end());
+  std::vector<std::array<Best, kinds>> table(places.size());
+  table[0][none].cost = 0;
   for (std::size_t to = 1; to < places.size(); ++to) {
     for (std::size_t from = 0; from < to; ++from) {
       const std::size_t begin = places[from], end = places[to];
-      const std::size_t points = stretches.points(begin, end);
+      const auto improve = [&](Kind kind, double cost) {
+        Best& best = table[to][kind];
+        for (const Kind before : {none, plateau, ramp, joint}) {
+          const double total = table[from][before].cost + cost;
+          if (may_follow(before, kind) && total < best.cost) best = {total, from, before};
+        }
+      };
+      const double points = stretches.points(begin, end);
       if (points >= fewest_of_piece) {
-        improve(table, from, to, plateau,
-                stretches.constant(begin, end).cost + plateau_penalty * log_n);
-        improve(table, from, to, ramp, stretches.line(begin, end).cost + ramp_penalty * log_n);
-      } else if (points == 1 || points == 2) {
-        improve(table, from, to, joint, (points == 1 ? point_penalty : ramp_penalty) * log_n);
+        improve(plateau, stretches.fit(begin, end, false).cost + plateau_penalty * log_n);
+        improve(ramp, stretches.fit(begin, end, true).cost + ramp_penalty * log_n);
+      } else if (points > 0) {
+        improve(joint, (points == 1 ? point_penalty : ramp_penalty) * log_n);
       }
     }
   }
@@ -184,37 +163,29 @@ std::vector<Regime> best_partition(const std::vector<double>& u, const std::vect
                                    const std::vector<bool>& used, double noise) {
   const Stretches stretches(u, y, used, noise);
   const std::size_t n = y.size();
-  const double log_n =
-      std::log(std::max(fewest_points, static_cast<double>(stretches.points(0, n))));
-  std::vector<std::pair<std::size_t, Kind>> pieces;
-  if (n <= all_tried) {
-    std::vector<std::size_t> places(n + 1);
-    std::iota(places.begin(), places.end(), std::size_t{0});
-    pieces = best_cut(stretches, places, log_n);
-  } else {
-    pieces = best_cut(stretches, likely_places(stretches, n, log_n), log_n);
-    std::set<std::size_t> near{0, n};
-    for (const auto& [place, kind] : pieces)
-      for (std::size_t at = place - std::min(place, beside); at <= std::min(n, place + beside);
+  const double log_n = std::log(std::max(fewest_points, stretches.points(0, n)));
+  std::set<std::size_t> places{n};
+  if (n <= all_tried)
+    for (std::size_t at = 0; at < n; ++at) places.insert(places.end(), at);
+  else
+    for (const auto& [place, kind] : best_cut(stretches, likely_places(stretches, n, log_n), log_n))
+      for (std::size_t at = place - std::min(place, beside); at < std::min(n, place + beside + 1);
            ++at)
-        near.insert(at);
-    pieces = best_cut(stretches, {near.begin(), near.end()}, log_n);
-  }
-
+        places.insert(at);
   std::vector<Regime> cut;
+  const auto pieces = best_cut(stretches, places, log_n);
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const auto [begin, kind] = pieces[i];
     const std::size_t end = i + 1 < pieces.size() ? pieces[i + 1].first : n;
-    const Line fit = kind == plateau ? stretches.constant(begin, end) : stretches.line(begin, end);
+    const Line fit = stretches.fit(begin, end, kind != plateau);
     const auto at = [&](std::size_t point) {
       return fit.at_zero + fit.slope * (u[point] - u.front());
     };
-    Regime& regime = cut.emplace_back();
-    regime.kind = kind == plateau ? Regime::Kind::plateau : Regime::Kind::ramp;
-    regime.first = begin;
-    regime.last = end - 1;
-    regime.first_y = at(begin);
-    regime.last_y = at(end - 1);
+    cut.push_back({.kind = kind == plateau ? Regime::Kind::plateau : Regime::Kind::ramp,
+                   .first = begin,
+                   .last = end - 1,
+                   .first_y = at(begin),
+                   .last_y = at(end - 1)});
   }
   return cut;
 }

@@ -70,11 +70,8 @@ std::optional<double> sm_clock_of(const Entry& entry) {
 }
 
 Claim make_claim(std::string id, std::string statement, std::string claimed) {
-  Claim claim;
-  claim.id = std::move(id);
-  claim.statement = std::move(statement);
-  claim.claimed = std::move(claimed);
-  return claim;
+  using enum ClaimVerdict;
+  return {std::move(id), std::move(statement), std::move(claimed), not_measured, "", {}, ""};
 }
 
 }  // namespace fathom

@@ -16,53 +16,6 @@ namespace {
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
-/// What a name in braces stands for, in a format that may be empty; none: it is missing.
-using Told =
-    std::function<std::optional<std::string>(const std::string& name, const std::string& format)>;
-
-std::optional<std::string> shown(double value, const std::string& unit, const std::string& format) {
-  if (std::isnan(value)) return std::nullopt;
-  if (const std::size_t bar = format.find('|'); bar != std::string::npos)
-    return value != 0 ? format.substr(0, bar) : format.substr(bar + 1);
-  if (format.empty()) return format_quantity(value, unit);
-  if (format == "%") return format_percent(value);
-  if (format == ",") return format_count(value);
-  const bool percent = format.ends_with('%');
-  return fmt::format(fmt::runtime("{:" + format.substr(0, format.size() - percent) + "}"),
-                     percent ? 100 * value : value) +
-         (percent ? " %" : "");
-}
-
-/// Replaces what stands in braces, and drops what stands in brackets around a missing figure.
-std::string told(const std::string& sentence, const Told& find) {
-  std::string text, part;
-  bool optional = false, lacks = false;
-  const auto end_part = [&](bool begins_optional) {
-    if (!(optional && lacks)) text += part;
-    part.clear();
-    lacks = false;
-    optional = begins_optional;
-  };
-  for (std::size_t i = 0; i < sentence.size(); ++i) {
-    if (sentence[i] == '[' || sentence[i] == ']') {
-      end_part(sentence[i] == '[');
-    } else if (sentence[i] == '{') {
-      const std::size_t end = sentence.find('}', i);
-      const std::string inside = sentence.substr(i + 1, end - i - 1);
-      const std::size_t colon = std::min(inside.rfind(':'), inside.size());
-      const auto found =
-          find(inside.substr(0, colon), inside.substr(colon).substr(colon < inside.size()));
-      lacks = lacks || !found;
-      part += found.value_or("(not measured)");
-      i = end;
-    } else {
-      part += sentence[i];
-    }
-  }
-  end_part(false);
-  return text;
-}
-
 double number_of(const AxisValue* value) {
   if (value == nullptr) return nothing;
   if (const auto* whole = std::get_if<std::int64_t>(value)) return static_cast<double>(*whole);
@@ -201,8 +154,8 @@ Figures::Known Figures::figure_of(const Entry& entry, const std::string& name) c
     if (!counter->value && reason_.empty()) reason_ = counter->reason;
     return {counter->value.value_or(nothing), "", "", is_noisy(entry)};
   }
-  const Opponent* fastest = fastest_opponent(entry);
-  if (name == "opponent") return {nothing, "", fastest == nullptr ? "" : fastest->name};
+  if (name == "opponent" && fastest_opponent(entry) != nullptr)
+    return {nothing, "", fastest_opponent(entry)->name};
   if (name == "timer") return {nothing, "", entry.timing.timer};
   const double value = name == "opponent's" ? fastest_opponent_of(entry)
                        : name == "bound"    ? entry.bound ? entry.bound->value : nothing
@@ -224,19 +177,46 @@ std::pair<double, double> Figures::range(const std::vector<std::string>& names) 
 
 const Entry* Figures::entry(const std::string& quantity) const { return find(quantity).entry; }
 
+std::optional<std::string> Figures::Known::shown(const std::string& format, bool mark) const {
+  if (!text.empty() && format.empty()) return text;
+  if (std::isnan(value)) return std::nullopt;
+  if (const std::size_t bar = format.find('|'); bar != std::string::npos)
+    return value != 0 ? format.substr(0, bar) : format.substr(bar + 1);
+  const std::string sign = mark && noisy ? "~" : "";
+  if (format.empty()) return sign + format_quantity(value, unit);
+  if (format == "%") return sign + format_percent(value);
+  if (format == ",") return sign + format_count(value);
+  if (format.ends_with('%'))
+    return sign + fmt::format(fmt::runtime("{:" + format.substr(0, format.size() - 1) + "} %"),
+                              100 * value);
+  return sign + fmt::format(fmt::runtime("{:" + format + "}"), value);
+}
+
 std::string Figures::tell(const std::string& sentence, bool mark_noisy) const {
-  bool any = false, asked = false;
-  const std::string text = told(
-      sentence,
-      [&](const std::string& name, const std::string& format) -> std::optional<std::string> {
-        asked = true;
-        const Known known = find(name);
-        auto words = known.text.empty() || !format.empty() ? shown(known.value, known.unit, format)
-                                                           : known.text;
-        any = any || words;
-        const bool marked = mark_noisy && known.noisy && format.find('|') == std::string::npos;
-        return words && marked ? "~" + *words : words;
-      });
+  std::string text, part;
+  bool optional = false, lacks = false, asked = false, any = false;
+  for (std::size_t i = 0; i <= sentence.size(); ++i) {
+    const char c = i < sentence.size() ? sentence[i] : ']';
+    if (c == '[' || c == ']') {
+      if (!(optional && lacks)) text += part;
+      part.clear();
+      optional = c == '[';
+      lacks = false;
+    } else if (c == '{') {
+      const std::size_t end = sentence.find('}', i);
+      const std::string inside = sentence.substr(i + 1, end - i - 1);
+      const std::size_t colon = std::min(inside.rfind(':'), inside.size());
+      const std::string format = colon < inside.size() ? inside.substr(colon + 1) : "";
+      const auto words = find(inside.substr(0, colon)).shown(format, mark_noisy);
+      asked = true;
+      any = any || words;
+      lacks = lacks || !words;
+      part += words.value_or("(not measured)");
+      i = end;
+    } else {
+      part += c;
+    }
+  }
   if (asked && !any) return "";
   return text.starts_with("; ") ? text.substr(2) : text;  // without the parts before it
 }

@@ -56,10 +56,8 @@ Claim evaluate(const ClaimRow& row, std::span<const Entry> entries) {
   } else if (in_part) {
     claim.verdict = ClaimVerdict::conditional;
   } else if (missing > 0 && !(row.rule == Rule::those_measured && held > 0)) {
-    const std::string why = !figures.why_missing().empty() ? figures.why_missing()
-                            : !row.missing.empty()         ? row.missing
-                                                           : left_out;
-    claim.figure = why + (any ? "; " : "") + claim.figure;
+    const std::string& counted = figures.why_missing();
+    claim.figure = (counted.empty() ? row.missing : counted) + (any ? "; " : "") + claim.figure;
   } else if (held > 0) {
     claim.verdict = ClaimVerdict::confirmed;
   }

@@ -3,6 +3,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -97,6 +98,8 @@ class Figures {
     std::string unit{}, text{};  ///< the text is said where no format is given
     bool noisy = false;
     const Entry* entry = nullptr;  ///< that a quantity is of
+    /// Nothing: it is missing.
+    std::optional<std::string> shown(const std::string& format, bool mark_noisy) const;
   };
   Known find(const std::string& name) const;
   Known figure_of(const Entry& entry, const std::string& name) const;
@@ -140,14 +143,14 @@ struct ClaimRow {
   std::vector<FigureRange> checks{};
   std::string sentence{};
   Rule rule = Rule::all;
-  std::string missing{};               ///< why a check has no figure, where no counter says it
+  std::string missing = left_out;      ///< why a check has no figure, where no counter says it
   std::vector<FigureRange> premise{};  ///< does not apply where one fails
   std::string unmet{};                 ///< says so
 };
 /// As most rows are.
 ClaimRow claim_row(std::string id, ClaimSource source, std::string statement, std::string claimed,
                    Reading reading, std::vector<FigureRange> checks, std::string sentence,
-                   Rule rule = Rule::all, std::string missing = {});
+                   Rule rule = Rule::all, std::string missing = left_out);
 Claim evaluate(const ClaimRow& row, std::span<const Entry> entries);
 
 // Facts.
@@ -180,9 +183,9 @@ struct FactRow {
   std::string method{};
   std::string absent = left_out;  ///< why there may be no entry
   Pick pick = Pick::first;
-  std::function<bool(const Entry&)> only{};
   std::function<void(Fact&, const Entry&)> change{};  ///< of the fact that its metric makes
-  Figure figure = metric_of;                          ///< what is picked by, or the median is of
+  std::function<bool(const Entry&)> only{};
+  Figure figure = metric_of;  ///< what is picked by, or the median is of
 };
 Fact evaluate(const FactRow& row, std::span<const Entry> entries);
 

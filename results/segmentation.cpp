@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <random>
 #include <stdexcept>
@@ -81,17 +80,14 @@ bool is_outlier(const std::vector<double>& u, const std::vector<double>& y, std:
                 double noise) {
   const std::size_t n = y.size();
   if (n < 5) return false;
-  double low = std::numeric_limits<double>::infinity(), high = 0;
-  const auto span = [&](double value) {
-    low = std::min(low, value);
-    high = std::max(high, value);
-  };
+  std::vector<double> span;
   for (std::size_t j = i < 2 ? 0 : i - 2; j < std::min(n, i + 3); ++j)
-    if (j != i) span(y[j]);
+    if (j != i) span.push_back(y[j]);
   if (i == 0 || i + 1 == n) {
     const std::size_t a = i == 0 ? 1 : n - 2, b = i == 0 ? 2 : n - 3;
-    span(std::lerp(y[a], y[b], (u[i] - u[a]) / (u[b] - u[a])));
+    span.push_back(std::lerp(y[a], y[b], (u[i] - u[a]) / (u[b] - u[a])));
   }
+  const auto [low, high] = std::ranges::minmax(span);
   return y[i] < low * (1 - outlier_sigmas * noise) || y[i] > high * (1 + outlier_sigmas * noise);
 }
 
@@ -122,11 +118,12 @@ class Curve {
   }
 
   Segmentation result() const {
-    Segmentation result;
-    result.scale = options_.scale;
-    result.regimes = cut(y_, noise_);
+    Segmentation result{.regimes = cut(y_, noise_), .scale = options_.scale};
     for (Regime& regime : result.regimes) {
-      complete(regime);
+      regime.first_x = points_[regime.first].x;
+      regime.last_x = points_[regime.last].x;
+      regime.level = median(fitted(regime, y_));
+      if (is_plateau(regime)) regime.first_y = regime.last_y = regime.level;
       if (regime.first > 0)
         result.boundaries.push_back({points_[regime.first - 1].x, regime.first_x, {}});
     }
@@ -141,22 +138,17 @@ class Curve {
     std::vector<Regime> pieces = best_partition(u_, y, used_, noise);
     for (std::size_t i = 1; i < pieces.size(); ++i) {
       Regime &before = pieces[i - 1], &after = pieces[i];
-      const auto joins = [&](std::size_t point, const Regime& plateau) {
-        return std::abs(y[point] / plateau.first_y - 1) <= plateau_sigmas * noise;
+      if (is_plateau(before) == is_plateau(after)) continue;
+      const double level = is_plateau(before) ? before.first_y : after.first_y;
+      const auto joins = [&](std::size_t point) {
+        return std::abs(y[point] / level - 1) <= plateau_sigmas * noise;
       };
-      if (is_plateau(before) && !is_plateau(after)) {
-        while (after.first < after.last && joins(after.first, before)) {
-          before.last = after.first;
+      if (is_plateau(before))
+        for (; after.first < after.last && joins(after.first); ++after.first, ++before.last)
           after.first_y = on_line(after, after.first + 1);
-          ++after.first;
-        }
-      } else if (!is_plateau(before) && is_plateau(after)) {
-        while (before.first < before.last && joins(before.last, after)) {
-          after.first = before.last;
+      else
+        for (; before.first < before.last && joins(before.last); --before.last, --after.first)
           before.last_y = on_line(before, before.last - 1);
-          --before.last;
-        }
-      }
     }
     return pieces;
   }
@@ -182,14 +174,6 @@ class Curve {
       freedom += static_cast<double>(points) - (is_plateau(piece) ? 2 : 3);
     }
     return freedom > 0 ? std::sqrt(squares / freedom) : noise_;
-  }
-
-  /// What the fit alone does not say of a regime.
-  void complete(Regime& regime) const {
-    regime.first_x = points_[regime.first].x;
-    regime.last_x = points_[regime.last].x;
-    regime.level = median(fitted(regime, y_));
-    if (is_plateau(regime)) regime.first_y = regime.last_y = regime.level;
   }
 
   /// The points of a piece that are no outliers; all of them where there is no other.

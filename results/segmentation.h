@@ -51,11 +51,11 @@ struct SegmentationOptions {
 struct Regime {
   enum class Kind { plateau, ramp };
   Kind kind = Kind::plateau;
-  std::size_t first = 0, last = 0;   ///< of the distinct x, ascending; inclusive
-  double first_x = 0, last_x = 0;    ///< of its first and last point
-  double first_y = 0, last_y = 0;    ///< fitted there; equal on a plateau
-  double level = 0;                  ///< median of its points; the metric's unit
-  std::optional<Interval> interval;  ///< of the level
+  std::size_t first = 0, last = 0;     ///< of the distinct x, ascending; inclusive
+  double first_x = 0, last_x = 0;      ///< of its first and last point
+  double first_y = 0, last_y = 0;      ///< fitted there; equal on a plateau
+  double level = 0;                    ///< median of its points; the metric's unit
+  std::optional<Interval> interval{};  ///< of the level
 };
 
 /// Between the last point of one regime and the first of the next.
@@ -66,11 +66,11 @@ struct Boundary {
 };
 
 struct Segmentation {
-  std::vector<Regime> regimes;       ///< at least one; together they cover the curve
-  std::vector<Boundary> boundaries;  ///< one fewer
+  std::vector<Regime> regimes{};       ///< at least one; together they cover the curve
+  std::vector<Boundary> boundaries{};  ///< one fewer
   /// Share of the bootstrapped curves with the same number of regimes of the same kinds. Empty, as
   /// are the intervals, where no point has three samples to draw from.
-  std::optional<double> stability;
+  std::optional<double> stability{};
   RampScale scale = RampScale::log2;  ///< of the ramps, as asked for
 };
 

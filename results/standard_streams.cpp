@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "results/atomic_file.h"
 #include "results/clean_text.h"
 #include "results/fail.h"
 
@@ -48,8 +49,7 @@ void require_written_output() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
   const int error = errno;  // 0: an earlier one, of which the number is gone
   if (error == EPIPE || reader_has_gone()) return;
-  const bool full = error == 0 || error == ENOSPC || error == EDQUOT || error == EFBIG;
-  fail(full ? ExitCode::output_full : ExitCode::output_unwritable,
+  fail(error == 0 ? ExitCode::output_full : code_of_write(error),
        "The answer could not be written to standard output{}: make room there, or send it "
        "elsewhere.",
        error == 0 ? "" : fmt::format(" ({})", std::strerror(error)));

@@ -19,12 +19,9 @@ constexpr double mad_to_standard_deviation = 1.482602218505602;
 
 std::vector<double> checked(std::span<const double> samples) {
   if (samples.empty()) throw std::invalid_argument("statistics of no samples");
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (!std::isfinite(samples[i])) {
-      throw std::invalid_argument(
-          fmt::format("sample {} of {} is {}, not a finite number", i, samples.size(), samples[i]));
-    }
-  }
+  for (const double sample : samples)
+    if (!std::isfinite(sample))
+      throw std::invalid_argument(fmt::format("a sample is {}, not a finite number", sample));
   return {samples.begin(), samples.end()};
 }
 

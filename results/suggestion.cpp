@@ -30,13 +30,11 @@ std::optional<std::string> closest_match(std::string_view word,
   std::optional<std::string> best;
   const auto letters = word.size() - std::min(word.size(), word.find_first_not_of('-'));
   std::size_t best_distance = letters / 3 + 2;
-  for (const auto& candidate : candidates) {
-    const auto distance = edit_distance(word, candidate);
-    if (distance < best_distance) {
+  for (const auto& candidate : candidates)
+    if (const auto distance = edit_distance(word, candidate); distance < best_distance) {
       best_distance = distance;
       best = candidate;
     }
-  }
   if (best || word.size() < 3) return best;
   for (const auto& candidate : candidates)
     if (candidate.find(word) != std::string::npos) return candidate;

@@ -5,14 +5,9 @@
 #include <ctime>
 
 namespace fathom {
-namespace {
-
-std::string text_of(const std::tm& parts) { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", parts); }
-
-}  // namespace
 
 std::string utc_time(std::chrono::system_clock::time_point time) {
-  return text_of(fmt::gmtime(time));
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(time));
 }
 
 std::string utc_time_for_names(std::chrono::system_clock::time_point time) {
@@ -25,13 +20,9 @@ std::optional<std::chrono::sys_seconds> parse_utc_time(std::string_view text) {
   if (!strptime(copy.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts)) return std::nullopt;
   const std::chrono::sys_seconds time{std::chrono::seconds(timegm(&parts))};
   // timegm made 2 March of 30 February, so that the text is no longer the same.
-  return text_of(parts) == text ? std::optional(time) : std::nullopt;
-}
-
-bool is_utc_time(std::string_view text) {
-  using namespace std::chrono;
-  const auto time = parse_utc_time(text);
-  return time && *time >= sys_days(1971y / 1 / 1) && *time < sys_days(2201y / 1 / 1);
+  const int year = parts.tm_year + 1900;
+  const bool shown = utc_time(time) == text && year >= 1971 && year <= 2200;
+  return shown ? std::optional(time) : std::nullopt;
 }
 
 }  // namespace fathom

@@ -10,11 +10,9 @@ namespace fathom {
 /// ISO 8601 in UTC to the second: "2026-01-31T12:00:00Z". Such texts sort by time.
 std::string utc_time(std::chrono::system_clock::time_point time);
 
-/// Such a text's time; nothing for any other text, or for a day or an hour that does not exist.
+/// Such a text's time; nothing for any other text, for a day or an hour that does not exist, and
+/// for a year that no clock shows: before 1971 or after 2200.
 std::optional<std::chrono::sys_seconds> parse_utc_time(std::string_view text);
-
-/// Whether a text is such a time, of a year from 1971 to 2200: one that a clock may have shown.
-bool is_utc_time(std::string_view text);
 
 /// The same without what a file's name should not have: "20260131T120000Z".
 std::string utc_time_for_names(std::chrono::system_clock::time_point time);

@@ -18,16 +18,12 @@ nlohmann::ordered_json write_fields(const Value& value) {
   using Json = nlohmann::ordered_json;
   if constexpr (Listed<Value>) {
     return write_list(fields_of<Value>, value);
-  } else if constexpr (is_optional<Value>) {
+  } else if constexpr (Optional<Value>) {
     return value ? write_fields(*value) : Json(nullptr);
-  } else if constexpr (is_vector<Value>) {
+  } else if constexpr (Vector<Value>) {
     Json array = Json::array();
     for (const auto& item : value) array.push_back(write_fields(item));
     return array;
-  } else if constexpr (is_map<Value>) {
-    Json object = Json::object();
-    for (const auto& [key, item] : value) object[key] = write_fields(item);
-    return object;
   } else if constexpr (std::same_as<Value, AxisValue>) {
     return std::visit([](const auto& v) { return Json(v); }, value);
   } else if constexpr (std::is_enum_v<Value>) {
@@ -41,19 +37,13 @@ template <class List, class Object>
 nlohmann::ordered_json write_list(const List& list, const Object& object) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   for_each_field(list, [&](const auto& field) {
-    if constexpr (requires { field.member; }) {
+    if constexpr (requires { field.list; }) {
+      json[field.name] = write_list(field.list, object);
+    } else {
       const auto& value = object.*field.member;
       if (field.rule.presence != Presence::if_set ||
           value != std::remove_cvref_t<decltype(value)>{})
         json[field.name] = write_fields(value);
-    } else if constexpr (requires { field.list; }) {
-      json[field.name] = write_list(field.list, object);
-    } else if constexpr (requires { field.add; }) {
-      field.add(object, json);
-    } else if constexpr (requires { field.value(object); }) {
-      json[field.name] = field.value(object);
-    } else {
-      json[field.name] = field.value;
     }
   });
   return json;

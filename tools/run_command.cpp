@@ -75,9 +75,8 @@ ExitCode replay_without_gpu(const RunArguments& options, ExitCode code, const ch
 
 /// Holds the GPU for the whole run, so that nobody gets in between two probes.
 DeviceLock lock_device(const RunArguments& options, const Fingerprint& fingerprint) {
-  DeviceLock lock(fingerprint.gpu_uuid_hash,
-                  options.wait ? DeviceLock::IfHeld::wait : DeviceLock::IfHeld::fail,
-                  std::chrono::hours(1), [](const std::string& holder) {
+  DeviceLock lock(fingerprint.gpu_uuid_hash, std::chrono::hours(options.wait ? 1 : 0),
+                  [](const std::string& holder) {
                     print_line(fmt::format("Waiting for the GPU, which is in use by {}.", holder));
                   });
   setenv("FATHOM_LOCK_FD", lock.share_with_children().c_str(), 1);
@@ -190,7 +189,10 @@ class Run {
     // A part that does not fit (a driver update or another build in the middle of the run) costs
     // its own results only; its document stays in the folder.
     try {
-      merged_ = merged_ ? merge_documents({*merged_, *part.document}) : *part.document;
+      if (merged_)
+        add_part(*merged_, *part.document);
+      else
+        merged_ = *part.document;
     } catch (const Error& error) {
       causes_.push_back(ExitCode::incomplete);
       all_merged_ = false;

@@ -1,8 +1,18 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <set>
+#include <sstream>
 
 #include "fleet/commands/fleet_commands.h"
-#include "fleet/run/ranks.h"
+#include "fleet/fleet.h"
+#include "fleet/run/run.h"
+#include "results/atomic_file.h"
+#include "results/error.h"
 #include "results/flag_checks.h"
+#include "results/output_file.h"
+#include "tools/output_folder.h"
 #include "tools/program_commands.h"
 #include "tools/suites.h"
 
@@ -31,13 +41,11 @@ void add_report_flags(CLI::App& app, FleetReportArguments& arguments) {
                  "there are eight or fewer)")
       ->type_name("NAME");
   checked_flag(app, "--least-gap", arguments.least_gap_percent,
-               "Smallest gap for which a card is named, in percent", positive_number(), "PERCENT")
-      ->capture_default_str();
+               "Smallest gap for which a card is named, in percent", positive_number(), "PERCENT");
   checked_flag(app, "--card-noise", arguments.card_noise_percent,
                "Assumed standard deviation between healthy cards of one model, in percent; it "
                "matters where few are measured",
-               positive_number(), "PERCENT")
-      ->capture_default_str();
+               positive_number(), "PERCENT");
   app.add_flag("--strict", arguments.strict,
                "End with exit code 1 if a card is named and nothing is missing");
   app.add_flag("--no-report", arguments.no_report, "Write fleet.json only");
@@ -62,8 +70,8 @@ void add_collect_flags(CLI::App& app, CollectArguments& arguments) {
 }
 
 void add_run_flags(CLI::App& app, FleetRunArguments& a) {
-  word_flag(app, "--suite", a.suite, "What every GPU runs: a suite of `fathom list`", suite_names())
-      ->capture_default_str();
+  word_flag(app, "--suite", a.suite, "What every GPU runs: a suite of `fathom list`",
+            suite_names());
   path_flag(app, "--out", a.report.out,
             "Folder of fleet.json, report and the GPUs' own documents; of several hosts on storage "
             "that they share (default: fathom-fleet-<UTC time>)",
@@ -71,8 +79,7 @@ void add_run_flags(CLI::App& app, FleetRunArguments& a) {
   word_flag(app, "--alone", a.alone,
             "What each GPU does while its host's others are idle, before all do the same: brief "
             "(the host's link and one copy, seconds), full (the suite), none",
-            {"brief", "full", "none"}, "WHAT")
-      ->capture_default_str();
+            {"brief", "full", "none"}, "WHAT");
   app.add_flag(
       "--part", a.part,
       "One of several independent jobs: leave documents, and let `fathom fleet collect` report");
@@ -85,12 +92,10 @@ void add_run_flags(CLI::App& app, FleetRunArguments& a) {
                "probe's, in turn.");
   app.add_flag("--replay", a.replay, "Replay the recording on every rank: nothing is measured");
   checked_flag(app, "--time-limit", a.time_limit_s,
-               "Seconds after which a part of a GPU's run is ended", seconds(), "SECONDS")
-      ->capture_default_str();
+               "Seconds after which a part of a GPU's run is ended", seconds(), "SECONDS");
   checked_flag(app, "--wait", a.wait_s,
                "Seconds for which rank 0 waits for the others once it is done itself", seconds(),
-               "SECONDS")
-      ->capture_default_str();
+               "SECONDS");
   add_report_flags(app, a.report);
   app.footer(
       "Under mpirun or srun each rank takes one GPU of its host, bound to the CPUs that are near "
@@ -105,6 +110,52 @@ void add_run_flags(CLI::App& app, FleetRunArguments& a) {
 }
 
 }  // namespace
+
+fleet::Expected expected_of(const FleetReportArguments& arguments) {
+  fleet::Expected expected;
+  expected.gpus = arguments.expect_gpus;
+  if (arguments.expect_hosts.empty()) return expected;
+  constexpr std::size_t largest = std::size_t{16} << 20;  // a list of hosts is not longer
+  std::istringstream lines(read_file_up_to(arguments.expect_hosts, largest));
+  for (std::string line; std::getline(lines >> std::ws, line);)
+    if (!line.starts_with('#'))
+      expected.hosts.push_back(line.substr(0, line.find_last_not_of(" \t\r") + 1));
+  return expected;
+}
+
+ExitCode exit_code_of(const fleet::Fleet& fleet) {
+  std::set<int> causes;
+  for (const fleet::Problem& problem : fleet.problems)
+    if (problem.exit_code != 0) causes.insert(problem.exit_code);
+  if (causes.empty()) return ExitCode::ok;
+  const auto cause = static_cast<ExitCode>(*causes.begin());
+  const bool any_figures = std::ranges::any_of(
+      fleet.gpus, [](const fleet::GpuSummary& gpu) { return !gpu.figures.empty(); });
+  const bool tells = causes.size() == 1 && (!any_figures || cause == ExitCode::check_failed);
+  return tells ? cause : ExitCode::incomplete;
+}
+
+ExitCode publish_fleet(const fleet::Fleet& fleet, const FleetReportArguments& arguments) {
+  const fleet::Outliers outliers =
+      find_outliers(fleet, {.least_gap = arguments.least_gap_percent / 100,
+                            .card_noise = arguments.card_noise_percent / 100});
+  const auto document = arguments.out / "fleet.json";
+  if (!arguments.expect_hosts.empty())
+    require_distinct(
+        {{"--expect-hosts", arguments.expect_hosts}},
+        {{"the document", document}, {"the report", arguments.out / "report" / "README.md"}});
+  make_folder(arguments.out);
+  write_file_atomically(document, fleet_document(fleet, outliers));
+  fmt::print("{}Document: {}\n", fleet_summary(fleet, outliers), document.string());
+  if (!arguments.no_report) {
+    const auto paths =
+        write_fleet_report(fleet, outliers, arguments.out / "report", arguments.hosts);
+    fmt::print("Report: {}\n", paths.readme.string());
+  }
+  const ExitCode code = exit_code_of(fleet);
+  if (code != ExitCode::ok) return code;
+  return arguments.strict && outliers.named() > 0 ? ExitCode::check_failed : ExitCode::ok;
+}
 
 std::vector<Command> fleet_commands() {
   return {{.name = fleet_command.name,

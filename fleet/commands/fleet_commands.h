@@ -41,8 +41,7 @@ struct FleetRunArguments {
 /// `fleet run`.
 ExitCode fleet_run(const FleetRunArguments& arguments);
 
-/// What is expected of a fleet by those flags. Throws Error(bad_input) for a file that cannot be
-/// read.
+/// By those flags. Throws Error(bad_input) for a file that cannot be read.
 fleet::Expected expected_of(const FleetReportArguments& arguments);
 
 /// `incomplete` where parts of it are missing; the one cause there is where there are no figures at

@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <chrono>
 #include <csignal>
@@ -15,7 +15,7 @@
 #include <optional>
 #include <thread>
 
-#include "fleet/run/ranks.h"
+#include "fleet/run/run.h"
 #include "results/clean_text.h"
 #include "results/error.h"
 #include "results/fail.h"
@@ -36,8 +36,7 @@ using namespace std::chrono_literals;
 
 /// For probes that are told to stop, and of rank 0 for the others once all were told to.
 constexpr auto time_to_stop = 20s, time_to_answer = 5s;
-/// A part has a limit of its own.
-constexpr auto no_limit = std::chrono::hours(24 * 365);
+constexpr auto no_limit = std::chrono::hours(24 * 365);  // a part has a limit of its own
 /// In a rank's note from its beginning on: what is left of one that dies or hangs.
 constexpr const char* unfinished = "it has not finished";
 constexpr char busy[] =
@@ -52,12 +51,38 @@ class FleetRun {
   }
 
   ExitCode run() {
-    if (launcher_) note_.size = launcher_->size;
-    const std::vector<RankWord> all = meet();
+    RankWord own{.host = arguments_.host_name, .run = new_run(), .out = root_.string()};
+    note_ = {.run = own.run, .size = launcher_ ? launcher_->size : 1, .host = own.host};
+    std::optional<Error> no_folder;  // the others are to hear of it
+    try {
+      if (launcher_ && first()) {
+        make_folder(root_);
+        auto claim = lock_file(root_ / ".lock");
+        if (!claim) fail(ExitCode::gpu_busy, busy, "job of ranks measures", root_.string());
+        claims_.push_back(std::move(*claim));
+        // By it the others see whether they have the same folder.
+        note(unfinished, incomplete, false);
+      }
+    } catch (const Error& error) {
+      no_folder = error;
+      own.out.clear();
+    }
+    const SeenGpus seen = look_at_gpus(own);
+    std::vector<RankWord> all{own};
+    try {
+      if (launcher_) {
+        all.front().barrier = host_.barrier.make_own();
+        all = exchange(*launcher_, root_, all.front(), *inbox_);
+      }
+    } catch (const Error& error) {
+      if (!no_folder && first()) note(error.what(), to_int(error.code()), true);
+      if (!no_folder) throw;
+    }
+    if (no_folder) throw *no_folder;
     if (all.front().out.empty()) return ExitCode::ok;  // rank 0 says why there is nowhere to write
     note_.run = all.front().run;
     root_ = all.front().out;
-    jobs_ = jobs_of_rank(arguments_, all, static_cast<std::size_t>(rank_), seen_, host_);
+    jobs_ = jobs_of_rank(arguments_, all, static_cast<std::size_t>(rank_), seen, host_);
     note_.host = arguments_.host_name = jobs_.front().summary.host;
     for (GpuJob& job : jobs_) job.summary.run = note_.run;
     return launcher_ ? run_rank(all) : run_host();
@@ -75,76 +100,34 @@ class FleetRun {
     return other && other->run == note_.run && other->ended;
   }
 
-  /// The folder of all ranks, by the first one. By its note the others see whether they have the
-  /// same folder.
-  void claim_job() {
-    make_folder(root_);
-    auto claim = lock_file(root_ / ".lock");
-    if (!claim) fail(ExitCode::gpu_busy, busy, "job of ranks measures", root_.string());
-    claims_.push_back(std::move(*claim));
-    note(unfinished, incomplete, false);
-  }
-
-  /// What this process says, and the other ranks where there are any.
-  std::vector<RankWord> meet() {
-    RankWord own{.host = note_.host = arguments_.host_name};
-    std::optional<Error> no_folder;
-    if (first()) {
-      own.run = note_.run = new_run();
-      try {
-        if (launcher_) claim_job();
-        own.out = root_.string();
-      } catch (const Error& error) {  // the others are to hear of it
-        no_folder = error;
-      }
-    }
+  SeenGpus look_at_gpus(RankWord& own) const {
+    SeenGpus seen;
     try {
-      if (!arguments_.replay) seen_.gpus = query_gpus(program_folder());
+      if (!arguments_.replay) seen.gpus = query_gpus(program_folder());
     } catch (const Error& error) {
       if (!launcher_) throw;
-      seen_ = {.problem = error.what(), .code = to_int(error.code())};
+      seen = {.problem = error.what(), .code = to_int(error.code())};
     }
-    for (const VisibleGpu& gpu : seen_.gpus) {
+    for (const VisibleGpu& gpu : seen.gpus) {
       const bool mig = gpu.name.find(" MIG ") != std::string::npos;
       own.gpus.push_back(mig ? std::string(mig_mark) + gpu.uuid : gpu.uuid);
     }
-    if (!launcher_) return {own};
-    own.barrier = host_.barrier.make_own();
-    std::vector<RankWord> all;
-    try {
-      all = exchange(*launcher_, root_, own, *inbox_);
-    } catch (const Error& error) {
-      if (no_folder) throw *no_folder;
-      if (!*error.what()) throw;
-      // All ranks mostly fail alike: the first one says it for all, and then the others say
-      // nothing.
-      if (first()) {
-        note(error.what(), to_int(error.code()), true);
-      } else {
-        std::this_thread::sleep_for(2s);
-        const auto said = read_note(root_, 0);
-        if (said && said->ended && said->exit_code == to_int(error.code()))
-          throw Error(error.code(), "");
-      }
-      throw;
-    }
-    if (no_folder) throw *no_folder;
-    return all;
+    return seen;
   }
 
-  /// Several jobs may write into one folder: each GPU has a place of its own there. A GPU that
-  /// another job measures now is left to it, and told.
-  void claim_gpus() {
+  /// All GPUs of this host from this one process. Several jobs may write into one folder: each GPU
+  /// has a place of its own there, and one that another job measures now is left to it, and told.
+  ExitCode run_host() {
     make_folder(root_);
     std::erase_if(jobs_, [&](GpuJob& job) {
       auto place = claim_folder(root_, job);
+      const std::string name = name_of(job.summary);
       if (place)
         claims_.push_back(std::move(*place));
       else
-        problems_.push_back(
-            {name_of(job.summary),
-             fmt::format("another job measures {} into this folder now", name_of(job.summary)),
-             to_int(ExitCode::gpu_busy)});
+        problems_.push_back({name,
+                             fmt::format("another job measures {} into this folder now", name),
+                             to_int(ExitCode::gpu_busy)});
       return !place;
     });
     // Those that are left take turns among themselves, and share the counters.
@@ -152,11 +135,6 @@ class FleetRun {
     host_.gpus = jobs_.size();
     if (jobs_.empty() && !arguments_.part)  // whose report is not to be overwritten
       fail(ExitCode::gpu_busy, busy, "run measures these GPUs", root_.string());
-  }
-
-  /// All GPUs of this host from this one process.
-  ExitCode run_host() {
-    claim_gpus();
     print_line(fmt::format(
         "{} {} of {}, suite {}, into {}.", arguments_.replay ? "Replaying on" : "Measuring",
         counted(jobs_.size(), "GPU"), arguments_.host_name, arguments_.suite, root_.string()));
@@ -189,10 +167,8 @@ class FleetRun {
       // One that is still there once rank 0 has reported hangs, and the launcher would wait for it.
       if (has_ended(0)) child.signal(SIGKILL);
     };
-    const ProcessEnd end =
-        supervise(child, *inbox_,
-                  {.limit = no_limit, .grace = time_to_stop, .line = {}, .tick = look})
-            .end;
+    const auto [end, stopped] = supervise(
+        child, *inbox_, {.limit = no_limit, .grace = time_to_stop, .line = {}, .tick = look});
     note_.exit_code = end.signal != 0 ? incomplete : end.status;
     note_.reason = last_line_of(fmt::format("/proc/self/fd/{}", words.get()));
     if (end.signal != 0 || (note_.reason.empty() && end.status != 0))
@@ -205,17 +181,17 @@ class FleetRun {
     if (!seen || seen->run != note_.run)
       fail(ExitCode::setup_incomplete,
            "{} does not see what rank 0 wrote into {}: name a folder on storage that all hosts "
-           "share "
-           "with --out, or start one process a host with --part, copy the folders together, and "
-           "collect.",
+           "share with --out, or start one process a host with --part, copy the folders together, "
+           "and collect.",
            arguments_.host_name, root_.string());
     const auto own = static_cast<std::size_t>(rank_);
     std::vector<std::string> others;
     for (const std::size_t other : ranks_of_host(all, own))
       if (other != own) others.push_back(all[other].barrier);
     host_.barrier.join(others, std::chrono::duration<double>(arguments_.time_limit_s));
-    if (!first()) note(unfinished, incomplete, false);
-    if (first())
+    if (!first())
+      note(unfinished, incomplete, false);
+    else
       print_line(fmt::format("{} ranks, suite {}, into {}.", launcher_->size, arguments_.suite,
                              root_.string()));
     measure_in_child();
@@ -236,17 +212,14 @@ class FleetRun {
   /// Until all notes say that they have ended, --wait seconds at most.
   void wait_for_others() {
     const auto begin = Clock::now();
-    for (int rank = 1; rank < launcher_->size;) {
-      if (has_ended(rank)) {
-        ++rank;
-        continue;
+    for (int rank = 1; rank < launcher_->size; ++rank)
+      while (!has_ended(rank)) {
+        inbox_->drain();
+        std::chrono::duration<double> limit(arguments_.wait_s);
+        if (inbox_->interrupts() > 0) limit = std::min<decltype(limit)>(limit, time_to_answer);
+        if (Clock::now() > begin + limit) return;
+        std::this_thread::sleep_for(200ms);
       }
-      inbox_->drain();
-      std::chrono::duration<double> limit(arguments_.wait_s);
-      if (inbox_->interrupts() > 0) limit = std::min<decltype(limit)>(limit, time_to_answer);
-      if (Clock::now() > begin + limit) return;
-      std::this_thread::sleep_for(200ms);
-    }
   }
 
   /// What this run has left.
@@ -280,7 +253,6 @@ class FleetRun {
   RankNote note_;
   std::vector<FileDescriptor> claims_;  ///< of what no other run may write
   Host host_;
-  SeenGpus seen_;
   std::vector<GpuJob> jobs_;
   std::vector<fleet::Problem> problems_;  ///< beside the GPUs' own summaries
 };
@@ -291,9 +263,9 @@ FleetRunArguments completed(FleetRunArguments a) {
   // A list of the nodes of a job has Slurm's names, which need not be the machines' own.
   if (a.host_name.empty()) a.host_name = slurm_node();
   if (a.host_name.empty()) {
-    std::array<char, 256> name{};
-    if (gethostname(name.data(), name.size() - 1) == 0) a.host_name = name.data();
-    if (a.host_name.empty()) a.host_name = "host";
+    utsname machine{};
+    uname(&machine);
+    a.host_name = *machine.nodename ? machine.nodename : "host";
   }
   const bool control = std::ranges::any_of(a.host_name, [](unsigned char c) { return iscntrl(c); });
   if (a.host_name.find('/') != std::string::npos || a.host_name.starts_with('.') || control)

@@ -1,5 +1,3 @@
-#include "fleet/run/measure.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <csignal>
 #include <deque>
 
+#include "fleet/run/run.h"
 #include "results/atomic_file.h"
 #include "results/document_io.h"
 #include "results/error.h"
@@ -28,20 +27,17 @@ using std::chrono::milliseconds;
 /// A run that is told to stop ends its probe first, which has five seconds itself.
 constexpr milliseconds stop_grace{15'000};
 
-/// A short probe that is measured in a second or two for each GPU: what sharing a host can slow
-/// down.
+/// A short probe, a second or two for each GPU: what sharing a host can slow down.
 struct Brief {
   const char *probe, *filter, *group;
 };
 constexpr Brief briefs[] = {
     {"links", "^links/host/pinned/copy engine/", "atlas-long"},  // PCIe switches, the host's memory
     {"copy_bandwidth", "^copy_bandwidth/type:float/vector:4/unroll:1/block:256", "core"}};  // power
-/// When all begin at the same moment; a second one, since they do not end their setting up at the
-/// same.
+/// When all begin at once; a second one, since they do not end their setting up at the same moment.
 constexpr int repetitions_together = 2;
 constexpr milliseconds brief_limit{120'000}, start_limit{60'000};
-/// For one that has measured, whatever those beside it took; and for one that never got ready,
-/// which all others wait for.
+/// For one that has measured, and for one that never got ready, which all others wait for.
 constexpr milliseconds ending_limit{5'000}, giving_up_limit{1'000};
 
 Supervision within(milliseconds limit, milliseconds grace = stop_grace) {
@@ -60,6 +56,7 @@ struct Part {
 
 class Measurement {
   using enum fleet::GpuStatus;
+  static constexpr int incomplete = to_int(ExitCode::incomplete);
 
  public:
   Measurement(const FleetRunArguments& arguments, std::vector<GpuJob>& jobs, Host& host,
@@ -82,7 +79,8 @@ class Measurement {
     const bool exclusive = all_here();
     if (!host_.leader || stopped() || jobs_.empty() || !jobs_.front().gpu) return unwritten_;
     run_part({&jobs_.front()}, Phase::together, "links");
-    if (!exclusive) lacks(jobs_.front(), "links: measured while other ranks may have worked");
+    if (!exclusive)
+      note(jobs_.front(), partial, "links: measured while other ranks may have worked", incomplete);
     return unwritten_;
   }
 
@@ -97,13 +95,10 @@ class Measurement {
   void measure_suite_alone() {
     for (std::size_t place = 0; place < host_.gpus; ++place) {
       const bool exclusive = all_here();
-      for (GpuJob& job : jobs_) {
-        if (job.place != place || stopped() || !(job.gpu || arguments_.replay)) continue;
-        if (exclusive)
+      for (GpuJob& job : jobs_)
+        if (job.place == place && !stopped() && (job.gpu || arguments_.replay) &&
+            is_alone(job, exclusive))
           run_part({&job}, Phase::alone, "alone");
-        else
-          not_alone(job);
-      }
     }
   }
 
@@ -165,10 +160,10 @@ class Measurement {
   /// all at once.
   void measure_briefs() {
     std::vector<std::pair<const Brief*, Phase>> steps;
-    for (const Brief& brief : briefs) steps.emplace_back(&brief, Phase::alone);
-    for (const Brief& brief : briefs)
-      if (!find_run_suite(arguments_.suite)->has(brief.group))
-        steps.emplace_back(&brief, Phase::together);
+    for (const Phase phase : {Phase::alone, Phase::together})
+      for (const Brief& brief : briefs)
+        if (phase == Phase::alone || !find_run_suite(arguments_.suite)->has(brief.group))
+          steps.emplace_back(&brief, phase);
     std::deque<Part> parts;
     for (const auto& [brief, phase] : steps)
       for (GpuJob& job : jobs_)
@@ -179,15 +174,10 @@ class Measurement {
       const bool in_turn = phase == Phase::alone;
       for (std::size_t place = 0; place < (in_turn ? host_.gpus : 1); ++place) {
         std::vector<Part*> now;
-        for (Part& part : parts) {
-          if (stopped() || !part.held->child() || part.brief != brief || part.phase != phase ||
-              (in_turn && part.job->place != place))
-            continue;
-          if (in_turn && !exclusive)
-            not_alone(*part.job);
-          else
+        for (Part& part : parts)
+          if (!stopped() && part.held->child() && part.brief == brief && part.phase == phase &&
+              (!in_turn || (part.job->place == place && is_alone(*part.job, exclusive))))
             now.push_back(&part);
-        }
         measure(now, parts);
         exclusive = all_here();
       }
@@ -277,7 +267,7 @@ class Measurement {
     fleet::GpuSummary& summary = part.job->summary;
     PartResult result = result_of(end, part.document, part.log, limit_s);
     if (links && end.end.signal != 0)  // which is no crash of a probe of its suite
-      result.exit_code = to_int(ExitCode::incomplete);
+      result.exit_code = incomplete;
     if (!links) {
       auto& elapsed = decides                      ? summary.elapsed_s.suite
                       : part.phase == Phase::alone ? summary.elapsed_s.alone
@@ -300,11 +290,10 @@ class Measurement {
          result.exit_code);
   }
 
-  void not_alone(GpuJob& job) {
-    lacks(job, "not measured alone: another rank of its host is gone");
-  }
-  void lacks(GpuJob& job, const std::string& reason) {
-    note(job, partial, reason, to_int(ExitCode::incomplete));
+  bool is_alone(GpuJob& job, bool exclusive) {
+    if (!exclusive)
+      note(job, partial, "not measured alone: another rank of its host is gone", incomplete);
+    return exclusive;
   }
   void note(GpuJob& job, fleet::GpuStatus status, const std::string& reason, int exit_code) {
     fleet::GpuSummary& s = job.summary;
@@ -341,6 +330,52 @@ class Measurement {
 };
 
 }  // namespace
+
+PartResult result_of(const SupervisedEnd& end, const std::filesystem::path& document,
+                     const std::filesystem::path& log, double limit_s) {
+  PartResult result;
+  std::string last_words;
+  std::error_code ignored;
+  try {
+    if (std::filesystem::exists(document, ignored)) result.document = read_document(document);
+    last_words = last_line_of(log);
+  } catch (const Error& error) {
+    last_words = error.what();
+  }
+  if (!last_words.empty()) last_words.insert(0, ": ");
+  const auto lacking = [&](const std::string& reason) {
+    const bool any = result.document && !result.document->entries.empty();
+    const int status = end.end.signal != 0 ? to_int(ExitCode::probe_crashed) : end.end.status;
+    result.status = any ? fleet::GpuStatus::partial : fleet::GpuStatus::failed;
+    result.reason = reason;
+    result.exit_code =
+        status > to_int(ExitCode::check_failed) ? status : to_int(ExitCode::incomplete);
+    return result;
+  };
+  const auto probes = result.document ? result.document->probes : std::vector<ProbeSummary>();
+  if (end.stopped == Stopped::time_limit) {
+    const auto at = std::ranges::find_if(probes, [](const ProbeSummary& probe) {
+      return probe.status == ProbeStatus::interrupted &&
+             !probe.status_reason.starts_with("not started");
+    });
+    return lacking(fmt::format("it hit its time limit of {} s (--time-limit){}", limit_s,
+                               at == probes.end() ? "" : " at the probe " + at->name));
+  }
+  if (end.stopped == Stopped::interrupt) return lacking("interrupted");
+  if (end.end.signal != 0)
+    return lacking("its run was ended by " + end.end.describe() + last_words);
+  for (const ProbeSummary& probe : probes)
+    if (probe.status != ProbeStatus::complete)
+      return lacking(fmt::format("{}: {}", probe.name, probe.status_reason));
+  result.exit_code = end.end.status;
+  if (end.end.status == to_int(ExitCode::check_failed))
+    result.reason = "a check failed: see its document";
+  else if (end.end.status == to_int(ExitCode::counters_unavailable))
+    result.reason = "hardware counters are not permitted or not there; times are complete";
+  else if (end.end.status != 0)
+    return lacking("its run ended with " + end.end.describe() + last_words);
+  return result;
+}
 
 std::optional<fleet::Problem> measure_host(const FleetRunArguments& arguments,
                                            std::vector<GpuJob>& jobs, Host& host,

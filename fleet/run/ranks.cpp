@@ -1,14 +1,21 @@
-#include "fleet/run/ranks.h"
+// What ranks say to each other: by MPI before they measure, by files in a host's memory while they
+// do, by notes on the storage that all share at the end.
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
+#include <thread>
 
+#include "fleet/run/run.h"
 #include "results/atomic_file.h"
 #include "results/fail.h"
 #include "results/format.h"
@@ -43,7 +50,8 @@ constexpr Variables launchers[] = {
 /// For ranks that do not come: one may have ended before MPI connected them.
 constexpr std::chrono::seconds patience{300};
 /// Each rank says some hundred bytes.
-constexpr std::size_t longest_answer = std::size_t{1} << 30;
+constexpr std::size_t longest_note = 1 << 16, longest_answer = std::size_t{1} << 30;
+constexpr int most_ranks = 10'000'000;
 
 std::string unique_host_name(const std::vector<RankWord>& all, std::size_t rank) {
   // All ranks of a host have the name that its first one has.
@@ -54,24 +62,8 @@ std::string unique_host_name(const std::vector<RankWord>& all, std::size_t rank)
   return before.empty() ? own.host : fmt::format("{}-{}", own.host, before.size() + 1);
 }
 
-constexpr std::size_t longest_note = 1 << 16;
-constexpr int most_ranks = 10'000'000;
-
 std::filesystem::path file_of(const std::filesystem::path& root, int rank) {
   return root / "ranks" / fmt::format("{}.note", rank);
-}
-
-/// Whether the rank's GPU has a row of its own that takes the problem in.
-bool join(fleet::Fleet& fleet, int rank, const fleet::Problem& problem) {
-  bool joined = false;
-  for (fleet::GpuSummary& s : fleet.gpus) {
-    if (s.rank != rank || s.status == fleet::GpuStatus::complete) continue;
-    const auto row = std::ranges::find(fleet.problems, name_of(s), &fleet::Problem::what);
-    if (row == fleet.problems.end()) continue;
-    row->reason = s.reason = fmt::format("{}, {}; {}", problem.what, problem.reason, s.reason);
-    joined = true;
-  }
-  return joined;
 }
 
 }  // namespace
@@ -124,16 +116,18 @@ std::vector<RankWord> exchange(const Launcher& launcher, const std::filesystem::
     all.push_back(json::parse(line.substr(space)).get<RankWord>());
     all.back().leader = *leader;
   }
-  // A program of another MPI than the launcher's starts as so many jobs of one rank each.
-  if (end.signal != 0 || end.status != 0 || all.size() != static_cast<std::size_t>(launcher.size))
-    fail(incomplete,
-         "rank {} of {}: {} started {} ranks, and MPI knows of {} ({}). Start it with the mpirun "
-         "of the MPI that Fathom was built with, or with srun --mpi=pmix (Open MPI) or --mpi=pmi2 "
-         "(MPICH); `srun --mpi=list` names those that Slurm has. It works without MPI, too: one "
-         "process a host with --part, then `fathom fleet collect {}`.",
-         launcher.rank, launcher.size, launcher.name, launcher.size, all.size(), end.describe(),
-         root.string());
-  return all;
+  if (end.signal == 0 && end.status == 0 && all.size() == static_cast<std::size_t>(launcher.size))
+    return all;
+  // A program of another MPI than the launcher's starts as so many jobs of one rank each. All ranks
+  // fail alike then, and the first one says it.
+  if (end.signal == 0 && launcher.rank != 0) throw Error(incomplete, "");
+  fail(incomplete,
+       "rank {} of {}: {} started {} ranks, and MPI knows of {} ({}). Start it with the mpirun "
+       "of the MPI that Fathom was built with, or with srun --mpi=pmix (Open MPI) or --mpi=pmi2 "
+       "(MPICH); `srun --mpi=list` names those that Slurm has. It works without MPI, too: one "
+       "process a host with --part, then `fathom fleet collect {}`.",
+       launcher.rank, launcher.size, launcher.name, launcher.size, all.size(), end.describe(),
+       root.string());
 }
 
 std::vector<std::size_t> ranks_of_host(const std::vector<RankWord>& all, std::size_t rank) {
@@ -141,6 +135,49 @@ std::vector<std::size_t> ranks_of_host(const std::vector<RankWord>& all, std::si
   for (std::size_t other = 0; other < all.size(); ++other)
     if (all[other].leader == all[rank].leader) ranks.push_back(other);
   return ranks;
+}
+
+HostBarrier::~HostBarrier() {
+  std::error_code ignored;
+  if (!file_.empty()) std::filesystem::remove(file_, ignored);
+}
+
+std::string HostBarrier::make_own() {
+  file_ = "/dev/shm/fathom-" + new_run();
+  own_ = FileDescriptor(open(file_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  broken_ = own_.get() < 0 || flock(own_.get(), LOCK_EX) != 0;
+  return broken_ ? "" : file_.string();
+}
+
+void HostBarrier::join(const std::vector<std::string>& others,
+                       std::chrono::duration<double> limit) {
+  limit_ = limit;
+  for (const std::string& other : others) {
+    others_.emplace_back(open(other.c_str(), O_RDONLY | O_CLOEXEC));
+    if (others_.back().get() < 0) broken_ = true;
+  }
+}
+
+bool HostBarrier::all_here(SignalInbox& inbox) {
+  if (others_.empty()) return true;
+  broken_ = broken_ || ftruncate(own_.get(), ++parts_) != 0;
+  using Clock = std::chrono::steady_clock;
+  const auto deadline = Clock::now() + limit_;
+  for (const FileDescriptor& other : others_) {
+    const auto is_here = [&] {
+      struct stat now {};
+      return fstat(other.get(), &now) == 0 && now.st_size >= parts_;
+    };
+    while (!broken_ && !is_here()) {
+      inbox.drain();
+      // Its lock is free once it has ended; it may have come here before that.
+      const bool ended = flock(other.get(), LOCK_SH | LOCK_NB) == 0;
+      broken_ = (ended && !is_here()) || inbox.interrupts() > 0 || Clock::now() > deadline;
+      if (!broken_) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+  if (broken_) own_.close();  // the others are not to wait for this one either
+  return !broken_;
 }
 
 std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
@@ -182,12 +219,12 @@ std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
     fleet::GpuSummary& s = add(std::nullopt).summary;
     s.source = Source::measured;
     s.uuid_hash.clear();
-    s.reason = !seen.problem.empty()
-                   ? seen.problem
-                   : fmt::format(
-                         "no GPU is left for it: its host has {}, and it sees {}; start "
-                         "one rank a GPU, and let each see its own or all of its host's",
-                         counted(ranks.size(), "rank"), counted(seen.gpus.size(), "GPU"));
+    s.reason = seen.problem;
+    if (s.reason.empty())
+      s.reason = fmt::format(
+          "no GPU is left for it: its host has {}, and it sees {}; start one rank a GPU, and let "
+          "each see its own or all of its host's",
+          counted(ranks.size(), "rank"), counted(seen.gpus.size(), "GPU"));
     s.exit_code = seen.code;
   }
   return jobs;
@@ -223,7 +260,15 @@ void add_rank_problems(fleet::Fleet& fleet, const std::filesystem::path& root,
       problem.reason = fmt::format("on {}: {}", note->host, note->reason);
       problem.exit_code = fleet::known_code(note->exit_code);
     }
-    if (!join(fleet, rank, problem)) fleet.problems.push_back(problem);
+    bool joined = false;  // the row of a GPU
+    for (fleet::GpuSummary& s : fleet.gpus) {
+      if (s.rank != rank || s.status == fleet::GpuStatus::complete) continue;
+      const auto row = std::ranges::find(fleet.problems, name_of(s), &fleet::Problem::what);
+      if (row == fleet.problems.end()) continue;
+      row->reason = s.reason = fmt::format("{}, {}; {}", problem.what, problem.reason, s.reason);
+      joined = true;
+    }
+    if (!joined) fleet.problems.push_back(problem);
   }
 }
 

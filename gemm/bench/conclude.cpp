@@ -105,9 +105,12 @@ std::vector<Ladder> ladders_of(std::span<const Entry> entries) {
 }
 
 Quantity rung_at_size(std::string name, const std::string& rung, const char* type, Figure figure) {
-  AxisFilter where = at_size(type, ladder_size);
-  where.emplace_back("rung", rung);
-  return {std::move(name), where, Pick::first, std::move(figure), "", is_measured};
+  return {std::move(name),
+          at_size(type, ladder_size) + AxisFilter{{"rung", rung}},
+          Pick::first,
+          std::move(figure),
+          "",
+          is_measured};
 }
 
 Quantity library_at_size(const char* type) {

@@ -109,35 +109,27 @@ void take_time(Fact& fact, const Entry& entry) {
   fact.bound.reset();
 }
 
-/// What one more atomic on a contended address costs.
+/// What one more atomic on a contended address costs; without a number of contenders, at the most.
 void add_costs(std::vector<FactRow>& rows) {
-  struct Cost {
-    const char* contender;
-    std::int64_t count;  ///< 0: the most there are
-    const char* id;
-    const char* words;
-  };
-  constexpr Cost costs[] = {{"lanes of a warp", 1, "one_lane", "one lane"},
-                            {"lanes of a warp", 32, "one_warp", "one warp"},
-                            {"warps of an SM", 32, "one_sm", "32 warps of one SM"},
-                            {"SMs", 0, "all_sms", "32 warps of every SM"}};
-  for (const Level level : {Level::l2, Level::shared}) {
+  const auto add = [&](Level level, AxisFilter where, const char* id, const char* words) {
     const Instruction& i = plain_add(level, true);
-    for (const Cost& cost : std::span(costs).first(level == Level::l2 ? 4 : 3)) {
-      AxisFilter where{
-          {"sweep", "contenders"}, {"instruction", i.ptx()}, {"contender", cost.contender}};
-      if (cost.count != 0) where.emplace_back("contenders", cost.count);
-      rows.push_back(
-          {{fmt::format("{}.atomic_same_address_time_{}", parts[static_cast<int>(level)], cost.id),
-            fmt::format("{}, one address, {}", subject_of(i), cost.words), "time per operation",
-            "s", Better::lower},
-           std::move(where),
-           "time of all over their number, eight under way in each thread",
-           left_out,
-           Pick::last,
-           {},
-           take_time});
-    }
+    rows.push_back(
+        {{fmt::format("{}.atomic_same_address_time_{}", parts[static_cast<int>(level)], id),
+          fmt::format("{}, one address, {}", subject_of(i), words), "time per operation", "s",
+          Better::lower},
+         AxisFilter{{"sweep", "contenders"}, {"instruction", i.ptx()}} + where,
+         "time of all over their number, eight under way in each thread",
+         left_out,
+         Pick::last,
+         take_time});
+  };
+  using I = std::int64_t;
+  for (const Level level : {Level::l2, Level::shared}) {
+    add(level, {{"contender", "lanes of a warp"}, {"contenders", I{1}}}, "one_lane", "one lane");
+    add(level, {{"contender", "lanes of a warp"}, {"contenders", I{32}}}, "one_warp", "one warp");
+    add(level, {{"contender", "warps of an SM"}, {"contenders", I{32}}}, "one_sm",
+        "32 warps of one SM");
+    if (level == Level::l2) add(level, {{"contender", "SMs"}}, "all_sms", "32 warps of every SM");
   }
 }
 

@@ -88,21 +88,20 @@ Case make_case(const Pattern& pattern, const DeviceFacts& device) {
   c.expected = Expectation{
       static_cast<double>(cost.clocks), clock_tolerance,
       "shared-memory model: one clock a wavefront, and one at least for each group of lanes"};
-  c.extras = {
-      {"wavefronts_per_access", cost.wavefronts},
-      {"claimed_wavefronts", claimed_wavefronts(access)},
-      {"useful_bytes_per_access", static_cast<double>(active_lanes) * access.bytes_per_lane}};
-
   // Loads are filled by stores and stores read back by loads, so each operation's own counters see
   // the timed accesses alone, plus the stores' filling.
   const double warps = static_cast<double>(device.sms) * warps_per_block;
   const double accesses = warps * iterations * accesses_per_iteration;
   const double fill = load ? 0 : warps * fill_stores_per_warp;
-  c.extras["accesses"] = accesses;
-  c.extras["filling_stores"] = fill;
-  const std::string prefix = load ? "shared_load_" : "shared_store_";
-  const std::string model = load ? "shared-memory model x accesses"
-                                 : "shared-memory model x accesses + the filling stores";
+  c.extras = {
+      {"wavefronts_per_access", cost.wavefronts},
+      {"claimed_wavefronts", claimed_wavefronts(access)},
+      {"useful_bytes_per_access", static_cast<double>(active_lanes) * access.bytes_per_lane},
+      {"accesses", accesses},
+      {"filling_stores", fill}};
+  const std::string prefix = fmt::format("shared_{}_", op);
+  const std::string model =
+      std::string("shared-memory model x accesses") + (load ? "" : " + the filling stores");
   c.counters = {{prefix + "instructions", accesses + fill, 0, "accesses of all warps"},
                 {prefix + "wavefronts", accesses * cost.wavefronts + fill, 0, model},
                 {prefix + "conflicts", accesses * cost.conflicts, 0, model}};
@@ -114,11 +113,10 @@ Case make_case(const Pattern& pattern, const DeviceFacts& device) {
 
 std::vector<Case> cases(const DeviceFacts& device) {
   std::vector<Case> result;
-  for (const Access op : {Access::load, Access::store}) {
+  for (const Access op : {Access::load, Access::store})
     for (const int bytes : {4, 8, 16})
       for (const Pattern& pattern : patterns(op, bytes))
         result.push_back(make_case(pattern, device));
-  }
   return result;
 }
 

@@ -33,7 +33,6 @@ FactRow power_row(const char* id, const char* subject, const char* what) {
           fmt::format("{}: {}", meter, what),
           left_out,
           Pick::first,
-          {},
           [](Fact& fact, const Entry& entry) { fact.method += clocks_of(entry); }};
 }
 
@@ -73,7 +72,6 @@ void add_loop(std::vector<FactRow>& rows, const char* id, const char* subject, c
          fmt::format("{}: {}", meter, what),
          absent,
          Pick::first,
-         {},
          net ? take_off_base : describe});
   }
 }

@@ -28,14 +28,13 @@ Case loop_case(const char* kind, const char* id, const std::string& subject, con
   c.name = fmt::format("{}/{}", kind, id);
   c.axes = {{"kind", kind}, {"id", id}, {"loop", subject}, {"per", per.axis}};
   c.metric = {"energy", per.unit, Better::lower, std::nullopt};
-  EnergyLoop loop;
-  loop.work = work;
-  loop.figures = [baseline](const EnergyReading& whole) -> std::map<std::string, double> {
-    if (std::isnan(*baseline)) return {};
-    const double base = *baseline * whole.seconds / whole.work;
-    return {{base_extra, base}, {net_extra, (whole.joules / whole.work - base) * 1e12}};
-  };
-  c.mode = std::move(loop);
+  c.mode = EnergyLoop{
+      .work = work,
+      .figures = [baseline](const EnergyReading& whole) -> std::map<std::string, double> {
+        if (std::isnan(*baseline)) return {};
+        const double base = *baseline * whole.seconds / whole.work;
+        return {{base_extra, base}, {net_extra, (whole.joules / whole.work - base) * 1e12}};
+      }};
   return c;
 }
 
@@ -177,16 +176,12 @@ std::vector<Case> rest_cases(const DeviceFacts&, const Baseline& baseline) {
     c.suite = Suite::quick;
     c.metric = {"power", "W", Better::lower, std::nullopt};
     c.prepare = [=](Context& context) { return active ? rest_workload(context) : Workload{}; };
-    EnergyLoop loop;
-    if (active) {
-      loop.figures = [=](const EnergyReading& whole) -> std::map<std::string, double> {
-        *baseline = whole.watts();
-        return {};
-      };
-    } else {
-      loop.settle_s = idle_settle_s;
-    }
-    c.mode = std::move(loop);
+    const auto keep = [=](const EnergyReading& whole) -> std::map<std::string, double> {
+      *baseline = whole.watts();
+      return {};
+    };
+    c.mode =
+        active ? EnergyLoop{.figures = keep} : EnergyLoop{.settle_s = idle_settle_s, .figures = {}};
   }
   return cases;
 }

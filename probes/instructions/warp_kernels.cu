@@ -151,8 +151,7 @@ FATHOM_KERNELS(warp_kernels, ShflBfly, ShflIdx, Ballot, MatchAny, ReduxMax, BarS
                MembarCta, MembarGl, MembarSys, ReadClock, ReadSpecialRegister, LoopBranch)
 
 const Kernels& find_kernels(std::string_view op) {
-  for (const auto list : {float_kernels(), integer_kernels(), warp_kernels(), mma_kernels(),
-                          wgmma_kernels()})
+  for (const auto list : {arithmetic_kernels(), warp_kernels(), mma_kernels(), wgmma_kernels()})
     for (const Kernels& kernels : list)
       if (kernels.op == op) return kernels;
   throw std::out_of_range("no kernels for the instruction " + std::string(op));

@@ -40,8 +40,16 @@ struct Link {
 void launch_link(const Link& link, cudaStream_t stream);
 
 using Stamps = std::vector<long long>;  ///< nanoseconds
-/// What is wrong with the stamps of a row of empty kernels, or of links in a row.
-std::optional<std::string> check(const Stamps& stamps);
+/// What is wrong with the stamps of a row of empty kernels, or of links in a row: a kernel takes
+/// time; the next may begin when it ends.
+inline std::optional<std::string> check(const Stamps& t) {
+  long long before = 0;
+  for (std::size_t i = 0; i < t.size(); before = t[i++])
+    if (t[i] < before || (t[i] == before && (i == 0 || i % 2 == 1)))
+      return "stamp " + std::to_string(i) + " is " + std::to_string(t[i]) +
+             " ns, and the one before it " + std::to_string(before) + " ns";
+  return std::nullopt;
+}
 
 /// Writes `value` to `*flag`, which may be mapped host memory.
 void launch_signal(volatile int* flag, int value, cudaStream_t stream);

@@ -12,7 +12,6 @@
 // Empty kernels as the harness times any launch: several one after the other in a graph.
 
 namespace fathom::launch_overhead {
-
 namespace {
 
 /// A case without `prepare`, whose metric is a time in seconds. Its axes: sweep, what, and `more`.
@@ -138,10 +137,9 @@ std::vector<Case> chain_cases(const DeviceFacts& device) {
     cases.push_back(chain_case(in_graph, kernels, kernels == 256));
   for (const int kernels : {4, 16, 64, 256, 512})
     cases.push_back(chain_case(fan_out_graph, kernels, kernels == 256));
-  for (const bool graph : {false, true}) {
-    cases.push_back(gap_case(graph, false));
-    if (device.major >= 9) cases.push_back(gap_case(graph, true));
-  }
+  for (const bool graph : {false, true})
+    for (const bool programmatic : {false, true})
+      if (!programmatic || device.major >= 9) cases.push_back(gap_case(graph, programmatic));
   return cases;
 }
 
@@ -258,8 +256,8 @@ std::vector<Case> host_cases(const DeviceFacts&) {
   for (const int nodes : {1, 16, 64, 256, 1024}) {
     for (const bool synchronizes : {false, true}) {
       const auto sampler = [=](Context& context) -> std::function<double()> {
-        const Buffer stamps = context.buffers().output("stamps", 2 * sizeof(long long));
         cudaStream_t stream = context.stream();
+        const Buffer stamps = context.buffers().output("stamps", 2 * sizeof(long long));
         const auto row = [=] { launch_row(nodes, stamps.as<long long>(), stream); };
         const auto start = launching(capture_graph(row, stream), stream);
         if (synchronizes)
@@ -300,7 +298,6 @@ const Probe probe{
     .cases = {grid_cases, chain_cases, host_cases}};
 
 }  // namespace
-
 }  // namespace fathom::launch_overhead
 
 FATHOM_PROBE(fathom::launch_overhead::probe)

@@ -97,14 +97,6 @@ std::vector<Case> nccl_cases(const SharedMachine& machine);
 /// `pairs_with_access`, `nccl_version` (0: not there).
 Case transfer_case(std::string name, Axes axes, double bytes, const Machine& machine);
 
-/// Queues a copy by a kernel of the current device, of a multiple of 16 bytes. Its blocks fill a
-/// GPU like the own one, shared by `copies` that run side by side.
-void queue_copy(const Machine& machine, const void* from, void* to, std::size_t bytes, int copies,
-                cudaStream_t stream);
-
-/// `factor` times what is known of a link.
-std::optional<Bound> times(const std::optional<Bound>& bound, double factor);
-
 /// 4 KiB to 256 MiB, by factors of four.
 std::vector<std::size_t> sizes();
 inline constexpr Precision curve_precision{

@@ -64,9 +64,7 @@ FactRow pairs_row(std::span<const Entry> entries, FactName name, const char* lin
                   ", median of {measured} pairs ({low} to {high})",
               why_none(machine(entries), engine != "copy engine"),
               Pick::median};
-  AxisFilter staged = row.where;
-  staged.emplace_back("path", "through the host");
-  if (find_measured(entries, staged) != nullptr)
+  if (find_measured(entries, row.where + AxisFilter{{"path", "through the host"}}) != nullptr)
     row.method += ", some of them through the host for want of peer access";
   return row;
 }

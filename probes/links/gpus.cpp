@@ -16,7 +16,7 @@ namespace {
 /// Whether nobody else holds it; the lock is then added to `locks`.
 bool take(const CudaDevice& device, std::vector<DeviceLock>& locks) {
   try {
-    locks.emplace_back(uuid_hash(device.uuid), DeviceLock::IfHeld::fail);
+    locks.emplace_back(uuid_hash(device.uuid));
     return true;
   } catch (const Error& error) {
     if (error.code() != ExitCode::gpu_busy) throw;

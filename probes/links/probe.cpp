@@ -1,7 +1,4 @@
-#include <fmt/format.h>
-
 #include "probes/claims.h"
-#include "probes/device/launch.h"
 #include "probes/links/cases.h"
 
 namespace fathom::links {
@@ -52,19 +49,6 @@ Case transfer_case(std::string name, Axes axes, double bytes, const Machine& mac
               {"pairs_with_access", static_cast<double>(machine.topology.access.size())},
               {"nccl_version", machine.nccl ? machine.nccl->version() : 0}};
   return c;
-}
-
-void queue_copy(const Machine& machine, const void* from, void* to, std::size_t bytes, int copies,
-                cudaStream_t stream) {
-  const int blocks = machine.device.sms * (machine.device.threads_per_sm / copy_threads) / copies;
-  const std::size_t packs = bytes / sizeof(uint4);
-  launch(copy_packs, threads_for(packs, copy_threads, blocks), stream,
-         static_cast<const uint4*>(from), static_cast<uint4*>(to), packs);
-}
-
-std::optional<Bound> times(const std::optional<Bound>& bound, double factor) {
-  if (!bound || factor == 1) return bound;
-  return Bound{bound->value * factor, fmt::format("{} x ({})", factor, bound->source)};
 }
 
 std::vector<std::size_t> sizes() {

@@ -113,18 +113,18 @@ std::vector<FactRow> fact_rows() {
   const auto add = [&](FactName name, const std::string& level, const char* operation,
                        const char* absent = left_out, const AxisFilter& more = {}) -> FactRow& {
     name.unit = "B/s";
-    FactRow& row = rows.emplace_back(FactRow{std::move(name),
-                                             {{"sweep", "level"},
-                                              {"level", level},
-                                              {"operation", operation},
-                                              {"width (B)", level == "registers" ? I{4} : I{16}}},
-                                             "{instruction}, {width (B)} bytes a lane, {warps per "
-                                             "SM} warps an SM[, best of {rivals} cases]",
-                                             absent,
-                                             Pick::best,
-                                             {},
-                                             add_timing});
-    row.where.insert(row.where.end(), more.begin(), more.end());
+    FactRow& row = rows.emplace_back(FactRow{std::move(name)});
+    row.where = AxisFilter{{"sweep", "level"},
+                           {"level", level},
+                           {"operation", operation},
+                           {"width (B)", level == "registers" ? I{4} : I{16}}} +
+                more;
+    row.method =
+        "{instruction}, {width (B)} bytes a lane, {warps per SM} warps an SM[, best of {rivals} "
+        "cases]";
+    row.absent = absent;
+    row.pick = Pick::best;
+    row.change = add_timing;
     return row;
   };
   // Every level by operation, in bytes per second and, of loads, in bytes per clock and SM.
@@ -184,51 +184,35 @@ std::vector<FactRow> fact_rows() {
   return rows;
 }
 
-/// How many SMs and how many bytes in flight saturate the L2 and DRAM. Needs a sweep that covers
-/// it: the fewest measured must not be enough.
-struct Saturation {
-  const char* id;
-  const char* quantity;
-  const char* unit;
-  const char* sweep;
-  const char* axis;
-  double share;  ///< of the best that counts as saturated
-};
-
-constexpr Saturation saturations[] = {
-    {"saturating_sms", "SMs that saturate it", "SMs", "SMs", "SMs", 0.98},
-    {"bytes_in_flight", "bytes in flight for 95 % of the best", "B", "in flight",
-     "bytes in flight (B)", 0.95},
-};
-
-Fact saturation_fact(std::span<const Entry> entries, const Saturation& s, const char* prefix,
-                     const char* level) {
-  const FactName name{fmt::format("{}.{}", prefix, s.id), level, s.quantity, s.unit, Better::lower};
+/// How many SMs, or how many bytes in flight, give this share of a level's best bandwidth. Needs a
+/// sweep that covers it: the fewest measured must not be enough.
+Fact saturation_fact(std::span<const Entry> entries, const FactName& name, const char* sweep,
+                     const std::string& axis, double share) {
   // The best entry at each place: several shapes of grid have as many bytes in flight.
   std::map<double, const Entry*> points;
   double best = 0;
-  for (const Entry* entry : select(entries, {{"sweep", s.sweep}, {"level", level}})) {
+  for (const Entry* entry : select(entries, {{"sweep", sweep}, {"level", name.subject}})) {
     const double bandwidth = metric_of(*entry);
     if (std::isnan(bandwidth)) continue;
-    const Entry*& known = points[axis_of(s.axis)(*entry)];
+    const Entry*& known = points[axis_of(axis)(*entry)];
     if (known == nullptr || bandwidth > metric_of(*known)) known = entry;
     best = std::max(best, bandwidth);
   }
   constexpr std::size_t fewest = 4;
   if (points.size() < fewest) return missing_fact(name, left_out);
   const auto enough = std::ranges::find_if(
-      points, [&](const auto& point) { return metric_of(*point.second) >= s.share * best; });
+      points, [&](const auto& point) { return metric_of(*point.second) >= share * best; });
   const auto& [least, least_loaded] = *points.begin();
   if (enough == points.begin())
     return missing_fact(name, fmt::format("the least that was measured, {}, is enough already",
-                                          format_quantity(least, s.unit)));
+                                          format_quantity(least, name.unit)));
   const auto& [below, entry_below] = *std::prev(enough);
   Fact fact = named_fact(name);
   fact.value = enough->first;
   fact.interval = Interval{below, enough->first, 1, "between neighbouring points of the sweep"};
   fact.method = fmt::format("fewest of {} with {} of the best bandwidth, {}", points.size(),
-                            format_percent(s.share), format_bandwidth(best));
-  if (std::string(s.unit) == "B") {
+                            format_percent(share), format_bandwidth(best));
+  if (name.unit == "B") {
     // Little's law from the sweep itself: the time of a load where least is in flight, times the
     // best bandwidth.
     const double latency = least / metric_of(*least_loaded);
@@ -243,9 +227,18 @@ Fact saturation_fact(std::span<const Entry> entries, const Saturation& s, const 
 
 std::vector<Fact> saturation_facts(std::span<const Entry> entries) {
   std::vector<Fact> facts;
-  for (const Saturation& s : saturations)
-    for (const auto& [prefix, level] : {std::pair{"l2", "L2"}, {"dram", "DRAM"}})
-      facts.push_back(saturation_fact(entries, s, prefix, level));
+  const auto add = [&](const char* id, const char* level, const char* quantity, const char* unit,
+                       const char* sweep, const char* axis, double share) {
+    facts.push_back(
+        saturation_fact(entries, {id, level, quantity, unit, Better::lower}, sweep, axis, share));
+  };
+  for (const auto& [id, level] :
+       {std::pair{"l2.saturating_sms", "L2"}, {"dram.saturating_sms", "DRAM"}})
+    add(id, level, "SMs that saturate it", "SMs", "SMs", "SMs", 0.98);
+  for (const auto& [id, level] :
+       {std::pair{"l2.bytes_in_flight", "L2"}, {"dram.bytes_in_flight", "DRAM"}})
+    add(id, level, "bytes in flight for 95 % of the best", "B", "in flight", "bytes in flight (B)",
+        0.95);
   return facts;
 }
 

@@ -45,26 +45,6 @@ void add_curve(std::vector<Case>& result, const DeviceFacts& device, const Acces
   }
 }
 
-void add_footprints(std::vector<Case>& result, const DeviceFacts& device) {
-  using enum Operation;
-  const std::uint64_t two_tiles_each = 2 * static_cast<std::uint64_t>(device.sms) * Access{}.tile();
-  const std::uint64_t smallest_l2 = std::min<std::uint64_t>(mib, device.l2_bytes / 8);
-  // Where the L2 is small, fewer warps share it out.
-  const std::uint64_t smallest_stored = std::min<std::uint64_t>(
-      granule({Sharing::interleaved, device.sms, 32, Access{}.tile()}), device.l2_bytes / 4);
-  const auto add = [&](const Access& access, std::uint64_t low, int per_octave, int quick) {
-    add_curve(result, device, access, low, per_octave, quick);
-  };
-  add({load, Path::cached, 16, 4}, two_tiles_each, 3, 1);
-  add({load, Path::l2_only, 16, 4}, smallest_l2, 4, 1);
-  add({store, Path::l2_only, 16, 4}, smallest_stored, 3, 0);
-  add({copy, Path::l2_only, 16, 4}, 2 * smallest_stored, 3, 0);
-  for (const int width : {8, 4}) {
-    add({load, Path::cached, width, 4}, two_tiles_each, 1, 0);
-    add({load, Path::l2_only, width, 4}, smallest_l2, 1, 0);
-  }
-}
-
 /// With a working set inside the L2, or one that no L2 has seen.
 void add_saturation(std::vector<Case>& result, const DeviceFacts& device, const char* sweep,
                     Level level, GlobalPlan plan, double traffic, bool quick) {
@@ -83,52 +63,56 @@ void add_saturation(std::vector<Case>& result, const DeviceFacts& device, const 
   if (level == Level::dram && dram && (!c.bound || dram->value < c.bound->value)) c.bound = dram;
 }
 
-void add_by_sms(std::vector<Case>& result, const DeviceFacts& device, Level level) {
+}  // namespace
+
+std::vector<Case> curve_cases(const DeviceFacts& device) {
+  using enum Operation;
+  std::vector<Case> result;
+  const std::uint64_t two_tiles_each = 2 * static_cast<std::uint64_t>(device.sms) * Access{}.tile();
+  const std::uint64_t smallest_l2 = std::min<std::uint64_t>(mib, device.l2_bytes / 8);
+  // Where the L2 is small, fewer warps share it out.
+  const std::uint64_t smallest_stored = std::min<std::uint64_t>(
+      granule({Sharing::interleaved, device.sms, 32, Access{}.tile()}), device.l2_bytes / 4);
+  add_curve(result, device, {load, Path::cached, 16, 4}, two_tiles_each, 3, 1);
+  add_curve(result, device, {load, Path::l2_only, 16, 4}, smallest_l2, 4, 1);
+  add_curve(result, device, {store, Path::l2_only, 16, 4}, smallest_stored, 3, 0);
+  add_curve(result, device, {copy, Path::l2_only, 16, 4}, 2 * smallest_stored, 3, 0);
+  for (const int width : {8, 4}) {
+    add_curve(result, device, {load, Path::cached, width, 4}, two_tiles_each, 1, 0);
+    add_curve(result, device, {load, Path::l2_only, width, 4}, smallest_l2, 1, 0);
+  }
   // One by one while they are few, then in steps of a thirtieth, and all.
   std::set<int> counts{device.sms};
   for (int n = 1; n <= std::min(8, device.sms); ++n) counts.insert(n);
   const int step = std::max(1, (device.sms + 29) / 30);
   for (int n = step; n < device.sms; n += step) counts.insert(n);
-  int index = 0;
-  for (const int sms : counts) {
-    // A sample's time must not be lost in the launch; a single SM reads little in that time.
-    double traffic = traffic_for(device, Level::l2, sms);
-    if (level == Level::dram) traffic = std::min(traffic_for(device, level, device.sms), traffic);
-    add_saturation(result, device, "SMs", level, {.sms = sms, .chosen_sms = true}, traffic,
-                   index++ % 8 == 0 || sms == device.sms);
-  }
-}
-
-void add_by_flight(std::vector<Case>& result, const DeviceFacts& device, Level level) {
-  for (const int loads : {1, 2, 4, 8}) {
-    for (const int warps : {1, 2, 4, 8, 16, 32, 64}) {
-      GlobalPlan plan{.access = {.loads = loads}, .warps = std::min(warps, 32), .sms = device.sms};
-      plan.blocks_per_sm = warps / plan.warps;
-      const int threads = plan.warps * warp_lanes;
-      if (plan.blocks_per_sm * threads > device.threads_per_sm ||
-          resident_blocks_of(global_kernel(plan.access), threads) < plan.blocks_per_sm)
-        continue;
-      const double in_flight =
-          static_cast<double>(warps) * device.sms * static_cast<double>(plan.access.tile());
-      // Nearly unloaded, for how much a launch with few loads in flight gets done.
-      const double latency = level == Level::l2 ? 250e-9 : 700e-9;
-      constexpr double seconds = 400e-6;
-      add_saturation(
-          result, device, "in flight", level, plan,
-          std::min(in_flight / latency * seconds, traffic_for(device, level, device.sms)),
-          loads == 4);
-    }
-  }
-}
-
-}  // namespace
-
-std::vector<Case> curve_cases(const DeviceFacts& device) {
-  std::vector<Case> result;
-  add_footprints(result, device);
   for (const Level level : {Level::l2, Level::dram}) {
-    add_by_sms(result, device, level);
-    add_by_flight(result, device, level);
+    const double all_sms = traffic_for(device, level, device.sms);
+    int index = 0;
+    for (const int sms : counts) {
+      // A sample's time must not be lost in the launch; a single SM reads little in that time.
+      const double traffic = std::min(all_sms, traffic_for(device, Level::l2, sms));
+      add_saturation(result, device, "SMs", level, {.sms = sms, .chosen_sms = true}, traffic,
+                     index++ % 8 == 0 || sms == device.sms);
+    }
+    for (const int loads : {1, 2, 4, 8}) {
+      for (const int warps : {1, 2, 4, 8, 16, 32, 64}) {
+        GlobalPlan plan{
+            .access = {.loads = loads}, .warps = std::min(warps, 32), .sms = device.sms};
+        plan.blocks_per_sm = warps / plan.warps;
+        const int threads = plan.warps * warp_lanes;
+        if (plan.blocks_per_sm * threads > device.threads_per_sm ||
+            resident_blocks_of(global_kernel(plan.access), threads) < plan.blocks_per_sm)
+          continue;
+        const double in_flight =
+            static_cast<double>(warps) * device.sms * static_cast<double>(plan.access.tile());
+        // Nearly unloaded, for how much a launch with few loads in flight gets done.
+        const double latency = level == Level::l2 ? 250e-9 : 700e-9;
+        constexpr double seconds = 400e-6;
+        add_saturation(result, device, "in flight", level, plan,
+                       std::min(in_flight / latency * seconds, all_sms), loads == 4);
+      }
+    }
   }
   return result;
 }

@@ -2,9 +2,9 @@
 
 #include "probes/memory_bandwidth/stream.cuh"
 
-// Through global memory: the walk of all SMs, and of chosen ones while the others are idle; grids of
-// many more blocks than run at once, each over after one tile for each of its warps, so that an SM
-// that is done sooner gets the next block; and what checks them.
+// Through global memory: the walk of all SMs, and of chosen ones while the others are idle; grids
+// of many more blocks than run at once, each over after one tile for each of its warps, so that an
+// SM that is done sooner gets the next block; and what checks them.
 
 namespace fathom::memory_bandwidth {
 namespace {

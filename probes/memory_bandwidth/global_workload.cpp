@@ -100,7 +100,7 @@ Reporting prepare(Context& context, const GlobalPlan& plan) {
       buffers.poison(told);
     if (dst.data != nullptr) buffers.poison(dst);
   };
-  // Each load of a word is one of it; what is stored is what interleaved warps store.
+  // Loads add up each word once for each touch and pass.
   std::uint32_t expected = 0;
   if (access.operation == Operation::load)
     expected = sum_of(context, src) * static_cast<std::uint32_t>(touches_per_pass(walk)) *

@@ -7,22 +7,20 @@
 // that were the best on an H200, since each that is counted takes longer to count than to time.
 
 namespace fathom::memory_bandwidth {
-namespace {
-
-/// Blocks on an SM, and accesses of each thread in flight.
-using Grid = std::pair<int, int>;
-constexpr Grid grids[] = {{1, 4}, {2, 4}, {1, 8}};
 
 /// In an L2 of two partitions the first fits into one, the second needs both.
-constexpr double in_one_partition = 1.0 / 3, in_both_partitions = 0.7;
+static constexpr double in_one_partition = 1.0 / 3, in_both_partitions = 0.7;
 
-struct Cases {
+std::vector<Case> level_cases(const DeviceFacts& device) {
   using enum Operation;
-  const DeviceFacts& device;
-  std::vector<Case> all{};
+  using enum Path;
+  /// Blocks on an SM, and accesses of each thread in flight.
+  constexpr std::pair<int, int> grids[] = {{1, 4}, {2, 4}, {1, 8}};
+  std::vector<Case> all;
 
   /// The plan with a working set well inside the level; of the L2 with that share of it.
-  void add(Level level, GlobalPlan plan, bool quick, double l2_share = in_one_partition) {
+  const auto add = [&](Level level, GlobalPlan plan, bool quick,
+                       double l2_share = in_one_partition) {
     const models::SmLimits& sm = limits_of(device);
     plan.sms = device.sms;
     if (level == Level::l1) {
@@ -48,84 +46,67 @@ struct Cases {
       c.extras["sm_bound_bytes_per_clock"] = sm.l1_bytes_per_clock;
     if (level == Level::l2) c.extras["share_of_l2"] = l2_share;
     count(c, plan, level);
-  }
-
+  };
   /// The same in this grid, where it fits.
-  void add_grid(Level level, Operation operation, Path path, int width, Grid grid,
-                bool quick = false, double l2_share = in_one_partition) {
+  const auto add_grid = [&](Level level, const Access& access, int blocks_per_sm,
+                            bool quick = false, double l2_share = in_one_partition) {
     constexpr int threads = 1024;
-    const auto [blocks_per_sm, loads] = grid;
-    const Access access{operation, path, width, loads};
     if (blocks_per_sm * threads <= device.threads_per_sm &&
         resident_blocks_of(global_kernel(access), threads) >= blocks_per_sm)
       add(level, {.access = access, .blocks_per_sm = blocks_per_sm}, quick, l2_share);
-  }
-
+  };
   /// Tiles of 16 bytes a lane; loads by ld.global.cg.
-  void add_tiles(Level level, Operation operation, int loads, bool quick, int warps = 8,
-                 double l2_share = in_one_partition) {
-    const Access access{operation, Path::l2_only, 16, loads};
+  const auto add_tiles = [&](Level level, Operation operation, int loads, bool quick,
+                             int warps = 8, double l2_share = in_one_partition) {
+    const Access access{operation, l2_only, 16, loads};
     add(level,
         {.access = access,
          .blocks_per_sm = resident_blocks_of(tile_kernel(access), warps * warp_lanes),
          .warps = warps,
          .tiles = true},
         quick, l2_share);
-  }
+  };
 
-  void add_l1() {
-    for (const Grid& grid : grids)
-      add_grid(Level::l1, load, Path::cached, 16, grid, grid.second == 8);
-    for (const int width : {8, 4}) add_grid(Level::l1, load, Path::cached, width, grids[0]);
-  }
+  for (const auto& [blocks, loads] : grids)
+    add_grid(Level::l1, {load, cached, 16, loads}, blocks, loads == 8);
+  for (const int width : {8, 4}) add_grid(Level::l1, {load, cached, width, 4}, 1);
 
-  void add_l2() {
-    for (const Path path : {Path::l2_only, Path::no_allocate}) {
-      for (const double share : {in_one_partition, in_both_partitions})
-        for (const Grid& grid : grids) add_grid(Level::l2, load, path, 16, grid, false, share);
-      add(Level::l2, {.access = {load, path, 16, 4}, .sharing = Sharing::by_all}, false);
+  for (const Path path : {l2_only, no_allocate}) {
+    for (const double share : {in_one_partition, in_both_partitions})
+      for (const auto& [blocks, loads] : grids)
+        add_grid(Level::l2, {load, path, 16, loads}, blocks, false, share);
+    add(Level::l2, {.access = {load, path, 16, 4}, .sharing = Sharing::by_all}, false);
+  }
+  for (const int width : {8, 4}) add_grid(Level::l2, {load, l2_only, width, 4}, 1);
+  for (const Operation operation : {store, copy}) {
+    for (const int width : {16, 8, 4}) {
+      const Access access{operation, l2_only, width, 4};
+      add_grid(Level::l2, access, 1, width == 16);
+      // Half of a copy's working set is too little to share out among twice the warps.
+      if (width == 16 && operation == store) add_grid(Level::l2, access, 2);
     }
-    for (const int width : {8, 4}) add_grid(Level::l2, load, Path::l2_only, width, grids[0]);
-    for (const Operation operation : {store, copy}) {
-      for (const int width : {16, 8, 4}) {
-        add_grid(Level::l2, operation, Path::l2_only, width, grids[0], width == 16);
-        // Half of a copy's working set is too little to share out among twice the warps.
-        if (width == 16 && operation == store)
-          add_grid(Level::l2, operation, Path::l2_only, width, grids[1]);
-      }
-    }
-    for (const int warps : {8, 16})
-      for (const int loads : {2, 4}) add_tiles(Level::l2, load, loads, warps == 8, warps);
-    add_tiles(Level::l2, load, 4, false, 8, in_both_partitions);
-    for (const Operation operation : {store, copy})
-      for (const int loads : {1, 2}) add_tiles(Level::l2, operation, loads, false);
   }
+  for (const int warps : {8, 16})
+    for (const int loads : {2, 4}) add_tiles(Level::l2, load, loads, warps == 8, warps);
+  add_tiles(Level::l2, load, 4, false, 8, in_both_partitions);
+  for (const Operation operation : {store, copy})
+    for (const int loads : {1, 2}) add_tiles(Level::l2, operation, loads, false);
 
-  void add_dram() {
-    for (const Grid& grid : grids) add_grid(Level::dram, load, Path::l2_only, 16, grid);
-    for (const Path path : {Path::no_allocate, Path::cached})
-      add_grid(Level::dram, load, path, 16, grids[1]);
-    for (const Operation operation : {load, store, copy}) {
-      for (const int width : {16, 8, 4}) {
-        if (operation == load && width == 16) continue;
-        add_grid(Level::dram, operation, Path::l2_only, width, grids[0]);
-        if (width == 16) add_grid(Level::dram, operation, Path::l2_only, width, grids[1]);
-      }
+  for (const auto& [blocks, loads] : grids)
+    add_grid(Level::dram, {load, l2_only, 16, loads}, blocks);
+  for (const Path path : {no_allocate, cached}) add_grid(Level::dram, {load, path, 16, 4}, 2);
+  for (const Operation operation : {load, store, copy}) {
+    for (const int width : {16, 8, 4}) {
+      const Access access{operation, l2_only, width, 4};
+      if (operation == load && width == 16) continue;
+      add_grid(Level::dram, access, 1);
+      if (width == 16) add_grid(Level::dram, access, 2);
     }
-    for (const int loads : {1, 2, 4}) add_tiles(Level::dram, load, loads, loads == 4);
-    for (const Operation operation : {store, copy})
-      for (const int loads : {1, 2}) add_tiles(Level::dram, operation, loads, loads == 1);
   }
-};
-
-}  // namespace
-
-std::vector<Case> level_cases(const DeviceFacts& device) {
-  Cases cases{device};
-  cases.add_l1();
-  cases.add_l2();
-  cases.add_dram();
-  return std::move(cases.all);
+  for (const int loads : {1, 2, 4}) add_tiles(Level::dram, load, loads, loads == 4);
+  for (const Operation operation : {store, copy})
+    for (const int loads : {1, 2}) add_tiles(Level::dram, operation, loads, loads == 1);
+  return all;
 }
 
 }  // namespace fathom::memory_bandwidth

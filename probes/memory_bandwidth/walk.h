@@ -63,30 +63,22 @@ constexpr std::uint64_t touches_per_pass(const WalkShape& shape) {
 constexpr Walk plan_walk(const WalkShape& shape, std::uint64_t bytes, int passes) {
   const std::uint64_t blocks = static_cast<std::uint64_t>(shape.blocks);
   const std::uint64_t warps = static_cast<std::uint64_t>(shape.warps);
-  Walk walk;
-  walk.tile = shape.tile;
-  switch (shape.sharing) {
-    case Sharing::interleaved:
-      walk.block_offset = warps * shape.tile;
-      walk.warp_offset = shape.tile;
-      walk.step = blocks * warps * shape.tile;
-      walk.span = bytes;
-      break;
-    case Sharing::by_block:
-      walk.block_region = walk.span = bytes / blocks;
-      // With more warps than tiles the first warp of each tile's crowd is as good as any other.
-      walk.warp_offset =
-          walk.span / shape.tile < warps ? shape.tile : walk.span / shape.tile / warps * shape.tile;
-      walk.step = shape.tile;
-      break;
-    case Sharing::by_all: {
-      const std::uint64_t rounds = bytes / (warps * shape.tile);
-      walk.block_offset = (rounds < blocks ? 1 : rounds / blocks) * warps * shape.tile;
-      walk.warp_offset = shape.tile;
-      walk.step = warps * shape.tile;
-      walk.span = bytes;
-      break;
-    }
+  const std::uint64_t row = warps * shape.tile;  // a tile for each warp of a block
+  Walk walk{.tile = shape.tile,
+            .block_offset = row,
+            .warp_offset = shape.tile,
+            .step = row,
+            .span = bytes};
+  if (shape.sharing == Sharing::interleaved) {
+    walk.step *= blocks;
+  } else if (shape.sharing == Sharing::by_all) {
+    walk.block_offset *= bytes / row < blocks ? 1 : bytes / row / blocks;
+  } else {
+    walk.block_offset = 0;
+    walk.block_region = walk.span = bytes / blocks;
+    // With more warps than tiles the first warp of each tile's crowd is as good as any other.
+    if (walk.span >= row) walk.warp_offset *= walk.span / row;
+    walk.step = shape.tile;
   }
   walk.tiles = passes * static_cast<int>(walk.span / walk.step);
   return walk;

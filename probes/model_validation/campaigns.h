@@ -7,17 +7,8 @@
 #include <vector>
 
 #include "harness/cases.h"
-#include "models/warp_access.h"
-#include "probes/model_validation/patterns.h"
 
 namespace fathom::model_validation {
-
-/// Two spaces, two operations, five widths: what --patterns is divided among.
-inline constexpr int warp_campaigns = 20;
-
-/// Random patterns of one space, operation and width; every counter must read what the model says
-/// of each of them.
-Case warp_case(Space space, models::Access op, int bytes);
 
 /// One figure of a campaign: what was found in each trial against what a model says of it. The two
 /// must be equal each time. In the entry it becomes two counters: `<name>`, the sums of both sides,

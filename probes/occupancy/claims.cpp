@@ -60,10 +60,8 @@ ClaimRow o2() {
   std::string listed;
   for (const I threads : {32, 64, 128, 192, 256, 384, 512, 768, 1024}) {
     const std::string name = std::to_string(threads) + " threads";
-    reading.push_back(
-        {name, usual, Pick::first, counter_of("achieved_occupancy"), "", [=](const Entry& e) {
-           return matches(e, {{"block", threads}});
-         }});
+    reading.push_back({name, usual + AxisFilter{{"block", threads}}, Pick::first,
+                       counter_of("achieved_occupancy")});
     listed += "[; " + name + ": {" + name + ":.1f} of {" + name + " " + theory + ":.1f} %]";
   }
   // Whether a control has it back: there is nothing to have back where it is not lower.

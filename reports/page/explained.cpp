@@ -6,7 +6,6 @@
 
 #include "results/clean_text.h"
 #include "results/fail.h"
-#include "results/json_place.h"
 #include "results/strict_json.h"
 
 namespace fathom::reports {
@@ -34,7 +33,7 @@ constexpr char shape[] = R"({
   "sources": [{"file": "", "text": ""}]
 })";
 
-void require(const nlohmann::json& value, const nlohmann::json& like, const JsonPlace& place) {
+void require(const nlohmann::json& value, const nlohmann::json& like, const Place& place) {
   if (like.is_null() && value.is_primitive()) return;
   if (like.is_number() ? !value.is_number() : like.type() != value.type())
     place.refuse(fmt::format("is of type {}; expected: {}", value.type_name(), like.type_name()));

@@ -6,7 +6,6 @@
 #include <cstdio>
 
 #include "fleet/fleet.h"
-#include "fleet/outliers.h"
 #include "results/document_io.h"
 #include "results/error.h"
 #include "results/flag_checks.h"

@@ -11,7 +11,6 @@
 #include <random>
 #include <thread>
 
-#include "fleet/host_links.h"
 #include "results/fail.h"
 
 namespace fathom::fleet {

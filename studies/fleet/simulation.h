@@ -6,8 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/gpu_summary.h"
-#include "fleet/outliers.h"
+#include "fleet/fleet.h"
 
 namespace fathom::fleet {
 

@@ -272,3 +272,28 @@ TEST_CASE("fathom check starts the probes of two builds together, where both can
   for (const auto& round : fs::directory_iterator(sandbox.out()))
     CHECK(number_in(round.path() / "logs" / "first.log", "beside") == -1);
 }
+
+TEST_CASE("The file of every tool that docs/gate.md lists is judged in paired rounds") {
+  Sandbox sandbox({});
+  const fs::path data = FATHOM_GATE_DATA;
+  const auto copying = [&](const std::string& file) {
+    return "cp -r " + (data / file).string() + " {out}";
+  };
+  for (const auto& [file, metrics] : {std::pair{"google-benchmark-repetitions.json", 2},
+                                      {"hyperfine.json", 2},
+                                      {"pytest-benchmark.json", 3},
+                                      {"criterion", 2},
+                                      {"plain.csv", 2}}) {
+    INFO(file);
+    expect(0, check(sandbox, copying(file), copying(file)))
+        .first_line("PASS: " + std::to_string(metrics) + " metrics, no regression");
+  }
+  // A script finds the place in its environment.
+  const std::string by_name = "cp " + (data / "plain.csv").string() + " \"$FATHOM_CHECK_OUT\"";
+  expect(0, check(sandbox, by_name, by_name));
+  // nvbench's has its samples beside it.
+  const std::string samples = copying("nvbench.json") + " && cp -r " +
+                              (data / "nvbench.json-bin").string() + " {out}-bin";
+  expect(0, check(sandbox, samples, samples))
+      .says("3 metrics: 2 unchanged, 1 ignored\n");
+}

@@ -253,7 +253,7 @@ int probe_program(const std::string& name, const Flags& flags) {
   // back takes it once it may begin.
   const bool held = flags.contains("--start-fd");
   std::optional<fathom::DeviceLock> lock;
-  const auto take_lock = [&] { lock.emplace(uuid_hash(), fathom::DeviceLock::IfHeld::fail); };
+  const auto take_lock = [&] { lock.emplace(uuid_hash()); };
   if (!held) take_lock();
   std::cout << "log of " << name << std::endl;
   for (const auto& [flag, value] : flags) std::cout << "flag " << flag << ' ' << value << std::endl;

@@ -1,4 +1,5 @@
-// Outputs that are devices, pipes, links, inputs, or nowhere: nothing that somebody has is lost.
+// Outputs that are devices, pipes, links, inputs, or nowhere, and disks that are full before or after
+// measuring: nothing that somebody has is lost.
 
 #include <signal.h>
 #include <sys/stat.h>
@@ -209,6 +210,52 @@ TEST_CASE("An interrupt ends every command with one code", "[e2e]") {
     std::this_thread::sleep_for(300ms);
     waiting.signal(number);
     CHECK(waiting.wait() == to_int(ExitCode::interrupted));
+  }
+}
+
+/// `fathom run` into "disk/out" on a file system of `size`, in a mount namespace of its own, which
+/// has to find it full; what it left is in "kept" then.
+CapturedRun run_on_small_disk(const Sandbox& box, const std::string& size) {
+  fs::create_directories(box.folder() / "disk");
+  const std::string inside =
+      "cd \"$1\" && mount -t tmpfs -o size=" + size + " none disk || exit 99; " + FATHOM_PROGRAM +
+      " run --out disk/out; status=$?; rm -f disk/out/parts/*.ballast; cp -r disk/out kept; "
+      "exit $status";
+  const std::string unshare =
+      geteuid() == 0 ? "unshare --mount" : "unshare --map-root-user --mount";
+  const CapturedRun run = run_and_capture(
+      "/bin/sh",
+      {"-c", unshare + " true || exit 99; exec " + unshare + " sh -c '" + inside + "' sh \"$1\"",
+       "sh", box.folder()},
+      60s);
+  if (code(run) == 99) SKIP("this user cannot mount a small file system");
+  return expect(ExitCode::output_full, run);
+}
+
+TEST_CASE("A folder that cannot be made is refused before anything is measured", "[e2e]") {
+  Sandbox box({"first"});
+  write_text(box.folder() / "file", "");
+  for (const std::string out : {"file", "file/below", "/proc/fathom"}) {
+    CAPTURE(out);
+    expect(ExitCode::output_unwritable, box.fathom({"run", "--out", out}))
+        .complains(out, "--out")
+        .never_says("Measuring");
+  }
+}
+
+TEST_CASE("A full disk is refused before anything is measured", "[e2e]") {
+  Sandbox box({"first"});
+  has(run_on_small_disk(box, "4m").errors, "MiB free");
+  CHECK_FALSE(fs::exists(box.folder() / "kept" / "logs" / "first.log"));
+}
+
+TEST_CASE("A disk that becomes full during the run costs no results", "[e2e]") {
+  Sandbox box({"first", "hog"});
+  has(run_on_small_disk(box, "20m").errors, "parts");
+  for (const char* probe : {"first", "hog"}) {
+    const Document part =
+        read_document(box.folder() / "kept" / "parts" / (std::string(probe) + ".json"));
+    CHECK(entries_of(part, probe) == 2);
   }
 }
 

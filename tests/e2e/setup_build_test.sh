@@ -110,7 +110,7 @@ expect_count() {
   expect_equal "${said##*$'\n'}" "$2"
 }
 
-case_test_run_without_gpu_names_what_it_skips() {
+case_test_run_names_what_it_skips_without_a_gpu() {
   load_parts
   has_gpu() { false; }
   write_tests
@@ -118,10 +118,10 @@ case_test_run_without_gpu_names_what_it_skips() {
   expect_said $'Skipped for want of a GPU:\n  on_the_gpu'
   expect_count 0 "0 passed, 0 failed, 1 skipped" -L gpu
   expect_saying 2 "no test matches '-R nonesuch'" test_command -R nonesuch
-}
-
-case_test_run_with_gpu_runs_its_tests() {
-  load_parts
+  write_tests 'add_test(bad "false")' 'add_test(elsewhere "sh" "-c" "exit 77")' \
+    'set_tests_properties(elsewhere PROPERTIES SKIP_RETURN_CODE 77)'
+  expect_count 1 "1 passed, 1 failed, 2 skipped"
+  has_gpu() { true; }
   gpu_answers() { true; }
   write_tests
   expect_count 1 "1 passed, 1 failed, 0 skipped"
@@ -139,14 +139,6 @@ case_slow_tests_run_with_all_alone() {
   [[ $said != *"Left out"* ]] || die "nothing is left out: $said"
   expect_count 0 "1 passed, 0 failed, 1 skipped" --all -LE unit
   expect_saying 2 "no test matches '-R hours'" test_command -R hours
-}
-
-case_failed_test_is_exit_1() {
-  load_parts
-  has_gpu() { false; }
-  write_tests 'add_test(bad "false")' 'add_test(elsewhere "sh" "-c" "exit 77")' \
-    'set_tests_properties(elsewhere PROPERTIES SKIP_RETURN_CODE 77)'
-  expect_count 1 "1 passed, 1 failed, 2 skipped"
 }
 
 case_test_builds_what_its_tests_need() {

@@ -9,22 +9,16 @@ source_dir=$1
 # shellcheck source=tests/e2e/setup_fakes.sh
 source "$source_dir/tests/e2e/setup_fakes.sh"
 
-case_help_needs_no_build() {
+case_help_and_wrong_words_need_no_build() {
   expect_saying 0 "--no-install" fathom --help
   expect_said "Examples:"
   expect 0 fathom run --help && expect 0 fathom build --help && expect 0 fathom
-  [[ ! -e $scratch/build ]] || die "asking for help made a build folder"
-}
-
-case_unknown_command_is_bad_input() {
-  expect_saying 2 "there is no command 'mesure'" fathom mesure
-  expect_saying 2 "--build-dir needs a folder" "$source_dir/fathom" --build-dir
-}
-
-case_two_dashes_before_the_command_change_nothing() {
-  expect_saying 23 "cmake                configures the build" fathom --no-install -- run
   expect_saying 0 "Usage: ./fathom" fathom --
+  expect_saying 2 "there is no command 'mesure'" fathom mesure
   expect_saying 2 "there is no command 'mesure'" fathom -- mesure
+  expect_saying 2 "--build-dir needs a folder" "$source_dir/fathom" --build-dir
+  expect_saying 23 "cmake                configures the build" fathom --no-install -- run
+  [[ ! -e $scratch/build ]] || die "asking for help made a build folder"
 }
 
 # --- What a command builds -----------------------------------------------------------------------

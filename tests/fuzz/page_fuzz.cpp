@@ -18,8 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/outliers.h"
-#include "fleet/report.h"
+#include "fleet/fleet.h"
 #include "reports/report.h"
 #include "results/document_io.h"
 #include "tests/fuzz/printable.h"

@@ -6,8 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "explain/measured.h"
-#include "explain/rules.h"
+#include "explain/analysis.h"
 #include "explain/trace.h"
 #include "harness/counters/range_profiler.h"
 #include "tests/gpu/explain_entries.h"

@@ -139,14 +139,6 @@ int SassFunction::count(const std::string& opcode) const {
   return found;
 }
 
-std::map<std::string, int> SassFunction::histogram(const std::string& prefix) const {
-  std::map<std::string, int> result;
-  for (const std::string& instruction : instructions) {
-    if (instruction.starts_with(prefix)) ++result[instruction];
-  }
-  return result;
-}
-
 int SassFunction::capability() const {
   const std::size_t digits = architecture.find_first_of("0123456789");
   if (digits == std::string::npos)

@@ -21,8 +21,6 @@ struct SassFunction {
 
   /// Instructions whose opcode is `prefix` or begins with it and a dot.
   int count(const std::string& opcode) const;
-  /// Opcodes that begin with `prefix`, each with its number.
-  std::map<std::string, int> histogram(const std::string& prefix) const;
   /// Its architecture, 10 x major + minor.
   int capability() const;
   /// Whether it may use what Hopper alone has. Says nothing about whether it does.

@@ -34,10 +34,6 @@ struct Simulation {
   }
 };
 
-std::uint32_t value_after(const std::string& ptx, std::uint64_t count) {
-  return expect(instruction(ptx), {.active_lanes = 1}, 1, count).value[0];
-}
-
 }  // namespace
 
 TEST_CASE("what additions leave and return is what every lane in turn would", "[probes]") {
@@ -67,33 +63,35 @@ TEST_CASE("what additions leave and return is what every lane in turn would", "[
 }
 
 TEST_CASE("each operation and type does what its instruction says", "[probes]") {
-  CHECK(value_after("atom.gpu.global.add.s32", 1000) == 1000);
-  CHECK(value_after("red.gpu.global.add.f32", 1000) == std::bit_cast<std::uint32_t>(1000.0f));
-  CHECK(value_after("red.gpu.global.max.u32", 3) == 7);
-  CHECK(value_after("atom.gpu.global.min.s32", 3) == static_cast<std::uint32_t>(-5));
-  CHECK(value_after("atom.gpu.global.and.b32", 2) == 0x0F0F0F0Fu);
-  CHECK(value_after("atom.gpu.global.exch.b32", 2) == 0x5EED5EEDu);
-  // 3 + 1 is 4: half 0x4400, bfloat16 0x4080.
-  CHECK(value_after("atom.gpu.global.add.noftz.f16x2", 4) == 0x44004400u);
-  CHECK(value_after("atom.gpu.global.add.noftz.bf16x2", 4) == 0x40804080u);
-  // The largest whole number whose successor a half (2048) or a bfloat16 (256) can still tell.
-  CHECK(value_after("atom.gpu.global.add.noftz.f16x2", 100'000) == 0x68006800u);
-  CHECK(value_after("atom.gpu.global.add.noftz.bf16x2", 100'000) == 0x43804380u);
-
-  const Words u64 = expect(instruction("atom.gpu.global.add.u64"), {}, 1, 1).value;
-  CHECK(u64[0] == 32);
-  CHECK(u64[1] == 32);
-  const Words f64 = expect(instruction("red.gpu.global.add.f64"), {}, 1, 1).value;
+  for (const auto& [ptx, count, value] :
+       {std::tuple{"atom.gpu.global.add.s32", 1000, 1000u},
+        {"red.gpu.global.add.f32", 1000, std::bit_cast<std::uint32_t>(1000.0f)},
+        {"red.gpu.global.max.u32", 3, 7u},
+        {"atom.gpu.global.min.s32", 3, static_cast<std::uint32_t>(-5)},
+        {"atom.gpu.global.and.b32", 2, 0x0F0F0F0Fu},
+        {"atom.gpu.global.exch.b32", 2, 0x5EED5EEDu},
+        // It finds what it compares with each time, and stores the same.
+        {"atom.gpu.global.cas.b32", 2, 0x5A5A5A5Au},
+        // 3 + 1 is 4: half 0x4400, bfloat16 0x4080. And the largest whole number whose successor a
+        // half (2048) or a bfloat16 (256) can still tell.
+        {"atom.gpu.global.add.noftz.f16x2", 4, 0x44004400u},
+        {"atom.gpu.global.add.noftz.bf16x2", 4, 0x40804080u},
+        {"atom.gpu.global.add.noftz.f16x2", 100'000, 0x68006800u},
+        {"atom.gpu.global.add.noftz.bf16x2", 100'000, 0x43804380u}}) {
+    CAPTURE(ptx, count);
+    CHECK(expect(instruction(ptx), {.active_lanes = 1}, 1, count).value[0] == value);
+  }
+  const auto once = [](const char* ptx) { return expect(instruction(ptx), {}, 1, 1); };
+  const Words u64 = once("atom.gpu.global.add.u64").value;
+  CHECK((u64[0] == 32 && u64[1] == 32));
+  const Words f64 = once("red.gpu.global.add.f64").value;
   CHECK(std::bit_cast<double>(f64[0] | std::uint64_t{f64[1]} << 32) == 32.0);
-  const Words vector = expect(instruction("red.gpu.global.add.v4.f32"), {}, 1, 1).value;
-  for (const std::uint32_t word : vector) CHECK(std::bit_cast<float>(word) == 32.0f);
-
-  // It finds what it compares with each time, and stores the same.
-  const Expected cas = expect(instruction("atom.gpu.global.cas.b32"), {}, 1, 2);
-  CHECK(cas.value[0] == 0x5A5A5A5Au);
-  CHECK(cas.sum_of_returns == static_cast<std::uint32_t>(64ull * 0x5A5A5A5A));
+  for (const std::uint32_t word : once("red.gpu.global.add.v4.f32").value)
+    CHECK(std::bit_cast<float>(word) == 32.0f);
+  CHECK(expect(instruction("atom.gpu.global.cas.b32"), {}, 1, 2).sum_of_returns ==
+        static_cast<std::uint32_t>(64ull * 0x5A5A5A5A));
   // The first finds what was there, the others what the first stored.
-  CHECK(expect(instruction("atom.gpu.global.exch.b32"), {}, 1, 1).sum_of_returns ==
+  CHECK(once("atom.gpu.global.exch.b32").sum_of_returns ==
         static_cast<std::uint32_t>(31ull * 0x5EED5EED));
 }
 

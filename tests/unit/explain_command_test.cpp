@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "explain/command.h"
-#include "explain/page.h"
 #include "tests/testing.h"
 #include "tests/unit/explain_trace.h"
 #include "tests/unit/test_folder.h"

@@ -1,4 +1,4 @@
-#include "explain/rules.h"
+#include "explain/analysis.h"
 #include "tests/testing.h"
 #include "tests/unit/explain_trace.h"
 

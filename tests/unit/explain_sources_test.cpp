@@ -1,7 +1,7 @@
 // The answer in JSON: the source that it takes along, and what the HTML page reads of it.
 #include <nlohmann/json.hpp>
 
-#include "explain/page.h"
+#include "explain/analysis.h"
 #include "reports/page/explained.h"
 #include "reports/page/page.h"
 #include "tests/testing.h"

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include "fleet/fleet.h"
-#include "fleet/gpu_summary.h"
 #include "results/document_io.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_cards.h"
@@ -133,7 +132,7 @@ TEST_CASE("A date that is none is refused, in a summary and in a document", "[fl
     GpuSummary summary = recorded();
     summary.date = date;
     CHECK_THAT(refusal(to_text(summary)),
-               contains("its date, \"") && contains("\", is none; expected: one such"));
+               contains("/date is \"") && contains("expected: a time in UTC"));
     TestFolder folder;
     folder.write("a/gpu.json", to_text(summary));
     Document document = recording();

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "fleet/commands/fleet_commands.h"
-#include "fleet/run/ranks.h"
+#include "fleet/run/run.h"
 #include "results/document_io.h"
 #include "tests/testing.h"
 #include "tests/unit/in_processes.h"
@@ -123,11 +123,8 @@ TEST_CASE("A GPU has one place in a folder, whoever claims one there at the same
     in_processes(8, [&](int job) { claim(root, job % 2 == 0 ? "even" : "odd"); });
     CHECK(gpus_in(root.path()) == std::multiset<std::string>{"even", "odd"});
   }
-  // One keeps its place, also where another before it has become free.
   const TestFolder root;
-  CHECK((claim(root, "a") == 0 && claim(root, "b") == 1));
-  std::filesystem::remove_all(root / "gpus/n-0");
-  CHECK((claim(root, "b") == 1 && claim(root, "c") == 0));
+  for (int round = 0; round < 2; ++round) CHECK((claim(root, "a") == 0 && claim(root, "b") == 1));
 }
 
 TEST_CASE("A part that lacks a probe is incomplete, whatever its run's exit code", "[fleet]") {
@@ -177,8 +174,8 @@ TEST_CASE("Processes of a host wait for each other, and for none that is gone", 
     CHECK(first.all_here(inbox));
     CHECK(came);
   }
-  CHECK_FALSE(std::filesystem::exists(first_file));
   second.reset();
+  CHECK_FALSE(std::filesystem::exists(second_file));
   CHECK_FALSE(first.all_here(inbox));  // at once
   CHECK_FALSE(first.all_here(inbox));
   HostBarrier late, never;

@@ -30,7 +30,7 @@ std::optional<std::string> judged(const Deviation& deviation) {
 
 }  // namespace
 
-TEST_CASE("a product's sizes, work and traffic", "[gemm]") {
+TEST_CASE("a product's sizes, work, traffic and words", "[gemm]") {
   const Problem p = make_problem(Class::fp32, 3, 5, 7);
   CHECK(p.flops() == 2 * 3 * 5 * 7);
   CHECK(p.minimum_bytes() == 4 * (3 * 7 + 7 * 5 + 3 * 5));
@@ -49,14 +49,15 @@ TEST_CASE("a product's sizes, work and traffic", "[gemm]") {
   gaps.ldc = 8;
   CHECK(gaps.a_elements() == 10 * 6 + 3);
   CHECK(gaps.c_elements() == 8 * 5);
-}
-
-TEST_CASE("an empty product is valid, and has leading dimensions of one", "[gemm]") {
-  const Problem p = make_problem(Class::bf16, 0, 0, 0);
-  CHECK((p.lda == 1 && p.ldb == 1 && p.ldc == 1));
-  CHECK_FALSE(invalid(p).has_value());
-  CHECK(p.a_elements() == 0);
-  CHECK(p.flops() == 0);
+  // An empty one is valid, and has leading dimensions of one.
+  const Problem empty = make_problem(Class::bf16, 0, 0, 0);
+  CHECK((empty.lda == 1 && empty.ldb == 1 && empty.ldc == 1));
+  CHECK_FALSE(invalid(empty).has_value());
+  CHECK((empty.a_elements() == 0 && empty.flops() == 0));
+  CHECK(p.describe() == "fp32 NN 3x5x7");
+  Problem other = make_problem(Class::fp32_3xtf32, 3, 5, 7, Transpose::yes, Transpose::no, 0.5, 2);
+  other.ldc = 9;
+  CHECK(other.describe() == "fp32-3xtf32 TN 3x5x7 ldc 9 alpha 0.5 beta 2");
 }
 
 TEST_CASE("what is no product is refused with its reason", "[gemm]") {
@@ -89,13 +90,6 @@ TEST_CASE("every class has a name of its own and is found by it", "[gemm]") {
     CHECK(element_bytes(row.input) > 0);
   }
   CHECK_FALSE(find_class("fp4").has_value());
-}
-
-TEST_CASE("a product says what it is", "[gemm]") {
-  CHECK(make_problem(Class::fp32, 3, 5, 7).describe() == "fp32 NN 3x5x7");
-  Problem p = make_problem(Class::fp32_3xtf32, 3, 5, 7, Transpose::yes, Transpose::no, 0.5, 2);
-  p.ldc = 9;
-  CHECK(p.describe() == "fp32-3xtf32 TN 3x5x7 ldc 9 alpha 0.5 beta 2");
 }
 
 TEST_CASE("a tolerance grows with the root of k and is far below what one wrong step costs",

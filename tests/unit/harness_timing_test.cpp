@@ -43,11 +43,9 @@ TEST_CASE("stamps that are too near, that do not meet or that go back have no cl
 
 TEST_CASE("small work has as many places as a quarter of the L2 holds", "[harness]") {
   constexpr std::size_t l2 = std::size_t{50} << 20;
-  CHECK(places_in_a_round(1 << 10, l2) == 32);
-  CHECK(places_in_a_round(1 << 20, l2) == 12);
-  CHECK(places_in_a_round(2 << 20, l2) == 6);
-  CHECK(places_in_a_round(16 << 20, l2) == 1);
-  CHECK(places_in_a_round(0, l2) == 1);
+  for (const auto& [bytes, places] :
+       {std::pair{1 << 10, 32}, {1 << 20, 12}, {2 << 20, 6}, {16 << 20, 1}, {0, 1}})
+    CHECK(places_in_a_round(bytes, l2) == places);
   CHECK(places_in_a_round(1 << 10, 0) == 1);
 }
 

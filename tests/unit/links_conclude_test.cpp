@@ -1,123 +1,132 @@
 #include "probes/claims.h"
+#include "probes/links/bounds.h"
 #include "probes/links/collectives.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 
 using namespace fathom;
-using planted::check_facts;
 using planted::fact;
 using namespace fathom::links;
 
-namespace {
-
-void add_surroundings(Entry& e, double gpus, double busy, double pairs, double nccl) {
-  e.extras = {{"visible_gpus", gpus},
-              {"busy_gpus", busy},
-              {"pairs_with_access", pairs},
-              {"nccl_version", nccl}};
-}
-
-Entry host(const char* memory, const char* engine, const char* direction, std::int64_t size,
-           double value) {
-  Entry e =
-      planted::entry(std::string("host/") + memory + engine + direction + std::to_string(size),
-                     {{"link", "host"},
-                      {"memory", memory},
-                      {"engine", engine},
-                      {"direction", direction},
-                      {"size", size}},
-                     value);
-  e.bound = Bound{63e9, "planted"};
-  add_surroundings(e, 1, 0, 0, 0);
-  return e;
-}
-
-Entry peer(std::int64_t from, std::int64_t to, double value, const char* engine = "copy engine",
-           const char* path = "peer access") {
-  Entry e = planted::entry(
-      std::string("peer/") + engine + std::to_string(from) + "to" + std::to_string(to),
-      {{"link", "peer"},
-       {"engine", engine},
-       {"direction", "one way"},
-       {"from GPU", from},
-       {"to GPU", to},
-       {"path", path}},
-      value);
-  add_surroundings(e, 3, 0, 6, 22809);
-  return e;
-}
-
-}  // namespace
-
-TEST_CASE("a machine of one GPU says that it is one", "[probes]") {
-  const std::vector<Entry> entries{host("pinned", "copy engine", "to GPU", 256 << 20, 55e9)};
-  const Findings findings = links::conclude(entries);
-  for (const char* id : {"peer.bandwidth", "peer.bidirectional_bandwidth", "peer.sm_load_bandwidth",
-                         "nccl.all_reduce_bus_bandwidth", "nccl.all_to_all_bus_bandwidth"}) {
-    CAPTURE(id);
-    CHECK(fact(findings.facts, id).reason.starts_with("one GPU"));
-  }
-  for (const View& view : findings.views) CHECK(view.kind != View::Kind::heat_map);
-}
-
-TEST_CASE("pairs are summed up by their median, and why some lack is said", "[probes]") {
-  const std::vector<Entry> entries{peer(0, 1, 300e9), peer(1, 0, 400e9), peer(0, 2, 410e9),
-                                   peer(2, 0, 420e9), peer(1, 2, 430e9), peer(2, 1, 440e9)};
-  const Findings findings = links::conclude(entries);
-  check_facts(findings.facts);
-  const Fact& pairs = fact(findings.facts, "peer.bandwidth");
-  CHECK(*pairs.value == Approx(415e9));
-  CHECK(pairs.evidence.size() == 6);
-  CHECK_THAT(pairs.method, contains("300 GB/s to 440 GB/s") && !contains("through the host"));
-  CHECK(std::ranges::count(findings.views, View::Kind::heat_map, &View::kind) == 1);
-}
-
+// One GPU, several and their collectives: the recordings (recording_conclude_test.cpp).
 TEST_CASE("no peer access, no NCCL and GPUs in use are reasons of their own", "[probes]") {
-  std::vector<Entry> entries{peer(0, 1, 20e9, "copy engine", "through the host")};
-  add_surroundings(entries[0], 2, 0, 0, 0);
-  const auto facts = links::conclude(entries).facts;
+  const auto facts_of = [](Axes axes, double gpus, double busy) {
+    Entry e = planted::entry("entry", std::move(axes), 20e9);
+    e.extras = {
+        {"visible_gpus", gpus}, {"busy_gpus", busy}, {"pairs_with_access", 0}, {"nccl_version", 0}};
+    return links::conclude(std::vector{e}).facts;
+  };
+  const auto facts = facts_of({{"link", "peer"},
+                               {"engine", "copy engine"},
+                               {"direction", "one way"},
+                               {"from GPU", std::int64_t{0}},
+                               {"to GPU", std::int64_t{1}},
+                               {"path", "through the host"}},
+                              2, 0);
   CHECK_THAT(fact(facts, "peer.bandwidth").method, contains("through the host"));
   CHECK_THAT(fact(facts, "peer.sm_load_bandwidth").reason, contains("cudaDeviceCanAccessPeer"));
   for (const char* hint : {"libnccl.so.2", "install libnccl2", "FATHOM_NCCL_LIBRARY"})
     CHECK_THAT(fact(facts, "nccl.all_reduce_bus_bandwidth").reason, contains(hint));
-  std::vector<Entry> busy{host("pinned", "copy engine", "to GPU", 256 << 20, 55e9)};
-  add_surroundings(busy[0], 4, 3, 0, 0);
-  CHECK_THAT(fact(links::conclude(busy).facts, "peer.bandwidth").reason,
+  CHECK_THAT(fact(facts_of({{"link", "host"}}, 4, 3), "peer.bandwidth").reason,
              contains("another Fathom"));
-}
-
-TEST_CASE("collectives name NCCL's version and the best size", "[probes]") {
-  std::vector<Entry> entries;
-  for (const auto& [size, value] : {std::pair{1 << 20, 50e9}, {256 << 20, 350e9}}) {
-    Entry e = planted::entry("nccl/" + std::to_string(size),
-                             {{"link", "NCCL"},
-                              {"collective", "all-reduce"},
-                              {"GPUs", std::int64_t{4}},
-                              {"size", std::int64_t{size}}},
-                             value);
-    add_surroundings(e, 4, 0, 12, 22809);
-    entries.push_back(e);
-  }
-  // When they were queued, the rate of a size is another's.
-  entries.push_back(entries.back());
-  entries.back().name = "nccl/queued";
-  entries.back().axes[0] = {"link", "NCCL, queued"};
-  entries.back().metric.value = 400e9;
-  const Findings findings = links::conclude(entries);
-  CHECK(std::ranges::count_if(
-            findings.views, [](const View& view) { return view.y_label == "Bus bandwidth"; }) == 2);
-  const Fact& best = fact(findings.facts, "nccl.all_reduce_bus_bandwidth");
-  CHECK(*best.value == 350e9);
-  CHECK_THAT(best.method, contains("2.28.9") && contains("256 MiB"));
 }
 
 // nccl-tests, doc/PERFORMANCE.md, for 4 ranks.
 TEST_CASE("bus bandwidth follows nccl-tests", "[probes]") {
-  CHECK(bus_factor(Collective::all_reduce, 4) == Approx(1.5));
-  CHECK(bus_factor(Collective::all_gather, 4) == Approx(0.75));
-  CHECK(bus_factor(Collective::reduce_scatter, 4) == Approx(0.75));
-  CHECK(bus_factor(Collective::all_to_all, 4) == Approx(0.75));
-  CHECK(bus_factor(Collective::broadcast, 4) == Approx(1));
-  CHECK(bus_factor(Collective::send_receive, 4) == Approx(1));  // src/sendrecv.cu
-  CHECK(bus_factor(Collective::all_reduce, 2) == Approx(1));
+  using enum Collective;
+  for (const auto& [collective, ranks, factor] : {std::tuple{all_reduce, 4, 1.5},
+                                                  {all_gather, 4, 0.75},
+                                                  {reduce_scatter, 4, 0.75},
+                                                  {all_to_all, 4, 0.75},
+                                                  {broadcast, 4, 1.0},
+                                                  {send_receive, 4, 1.0},  // src/sendrecv.cu
+                                                  {all_reduce, 2, 1.0}})
+    CHECK(bus_factor(collective, ranks) == Approx(factor));
+}
+
+namespace {
+
+constexpr const char* h200 = "NVIDIA H200";
+const Bound pcie_5{63e9, "PCIe generation 5"}, pcie_4{31.5e9, "PCIe generation 4"};
+
+/// As many GPUs of one name, each joined to each other one.
+Topology alike(const char* name, int gpus, bool by_nvlink) {
+  Topology t;
+  for (int from = 0; from < gpus; ++from) {
+    t.gpus[from] = {name, {}, pcie_5};
+    for (int to = 0; to < gpus; ++to) {
+      if (from == to) continue;
+      t.access.insert({from, to});
+      if (by_nvlink) t.native_atomics.insert({from, to});
+    }
+  }
+  return t;
+}
+
+constexpr std::array both{0, 1};
+
+}  // namespace
+
+TEST_CASE("Links that NVML names are the bound, the narrower end's", "[probes]") {
+  Topology t = alike(h200, 2, true);
+  t.gpus[0].named = Bound{18 * 26.5625e9, "18 NVLinks"};
+  t.gpus[1].named = Bound{17 * 26.5625e9, "17 NVLinks"};
+  CHECK(peer_bound(t, 0, 1)->source == "17 NVLinks");
+  CHECK(peer_bound(t, 1, 0)->source == "17 NVLinks");
+  CHECK(bus_bound(t, both)->source == "17 NVLinks");
+}
+
+TEST_CASE("Where NVML is silent the data sheet's NVLink total is the bound, and says so",
+          "[probes]") {
+  const Topology t = alike(h200, 4, true);
+  const auto bound = peer_bound(t, 3, 1);
+  REQUIRE(bound);
+  CHECK(bound->value == 450e9);
+  CHECK_THAT(bound->source, contains("data sheet") && contains("NVML names no links"));
+  CHECK(bus_bound(t, std::array{0, 1, 2, 3}) == bound);
+  // One of them is named: its rate against the other's data sheet.
+  Topology half = t;
+  half.gpus[1].named = Bound{17 * 25e9, "17 NVLinks"};
+  CHECK(peer_bound(half, 3, 1)->source == "17 NVLinks");
+  half.gpus[1].named = Bound{18 * 26.5625e9, "18 NVLinks"};
+  CHECK(peer_bound(half, 3, 1) == bound);
+}
+
+TEST_CASE("Nothing is said of a pair whose link nobody tells", "[probes]") {
+  // NVLink, or PCIe? Without native atomics it is not known.
+  CHECK_FALSE(peer_bound(alike(h200, 2, false), 0, 1));
+  CHECK_FALSE(bus_bound(alike(h200, 2, false), both));
+  Topology one_way = alike(h200, 2, true);
+  one_way.native_atomics.erase({1, 0});
+  CHECK_FALSE(peer_bound(one_way, 0, 1));
+  // A model that the table lacks.
+  CHECK_FALSE(peer_bound(alike("NVIDIA X1", 2, true), 0, 1));
+  CHECK_FALSE(bus_bound(alike("NVIDIA X1", 2, true), both));
+  Topology mixed = alike(h200, 2, true);
+  mixed.gpus[1].name = "NVIDIA X1";
+  CHECK_FALSE(peer_bound(mixed, 0, 1));
+  CHECK_FALSE(bus_bound(mixed, both));
+}
+
+TEST_CASE("GPUs without NVLink, and copies through the host, have PCIe's bound", "[probes]") {
+  Topology t = alike("NVIDIA L40S", 2, false);
+  t.gpus[1].pcie = pcie_4;
+  CHECK(peer_bound(t, 0, 1) == pcie_4);
+  CHECK(bus_bound(t, both) == pcie_4);
+  t.gpus[1].pcie.reset();
+  CHECK_FALSE(peer_bound(t, 0, 1));
+  CHECK_FALSE(bus_bound(t, both));
+  Topology staged = alike(h200, 2, false);
+  staged.access.clear();
+  CHECK(peer_bound(staged, 0, 1) == pcie_5);
+}
+
+// As in a DGX-1: rings go over the NVLinks, whatever a pair without any would have to take.
+TEST_CASE("A collective is not held to the pairs that have no link of their own", "[probes]") {
+  Topology t = alike("NVIDIA X1", 3, true);
+  for (auto& [ordinal, gpu] : t.gpus) gpu.named = Bound{150e9, "6 NVLinks"};
+  t.access.erase({0, 2});
+  t.native_atomics.erase({0, 2});
+  CHECK(peer_bound(t, 0, 2) == pcie_5);
+  CHECK(bus_bound(t, std::array{0, 1, 2})->value == 150e9);
 }

@@ -29,10 +29,9 @@ Entry level(const char* name, const char* operation, const char* instruction, do
 }
 
 void add_sms(std::vector<Entry>& entries, const char* name, double best, int saturating) {
-  for (int n = 4; n <= 132; n += 4) {
+  for (int n = 4; n <= 132; n += 4)
     entries.push_back(noisy({{"sweep", "SMs"}, {"level", name}, {"SMs", std::int64_t{n}}},
                             best * std::min(1.0, static_cast<double>(n) / saturating)));
-  }
 }
 
 Findings concluded(const std::vector<Entry>& entries) {
@@ -107,23 +106,4 @@ TEST_CASE("a level that the fewest SMs saturate has no number of them",
   std::vector<Entry> entries;
   add_sms(entries, "DRAM", 4.6e12, 3);  // flat from the first point on
   CHECK_THAT(fact(concluded(entries), "dram.saturating_sms").reason, contains("enough already"));
-}
-
-TEST_CASE("the curve's regimes are drawn on it", "[probes][memory_bandwidth]") {
-  std::vector<Entry> entries;
-  for (double size = 1 << 20; size < 1.1e9; size *= std::exp2(0.25)) {
-    entries.push_back(noisy({{"sweep", "footprint"},
-                             {"operation", "load"},
-                             {"instruction", "ld.global.cg"},
-                             {"width (B)", std::int64_t{16}},
-                             {"working set (B)", static_cast<std::int64_t>(size)}},
-                            size < 5e7 ? 5.6e12 : 4.6e12));
-  }
-  const Findings findings = concluded(entries);
-  const View& curve = findings.views.front();
-  REQUIRE(curve.stretches.size() == 2);
-  CHECK_THAT(curve.stretches.front().first_y, WithinRel(5.6e12, 0.01));
-  REQUIRE(curve.markers.size() == 1);
-  CHECK(curve.markers.front().x > 3.5e7);
-  CHECK(curve.markers.front().x < 5e7);
 }

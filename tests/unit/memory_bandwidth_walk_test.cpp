@@ -8,15 +8,13 @@ namespace {
 /// How often each tile of the working set is touched, by following the walk as the kernels do.
 std::map<std::uint64_t, std::uint64_t> touches(const WalkShape& shape, const Walk& walk) {
   std::map<std::uint64_t, std::uint64_t> result;
-  for (int block = 0; block < shape.blocks; ++block) {
-    for (int warp = 0; warp < shape.warps; ++warp) {
-      const auto b = static_cast<std::uint64_t>(block);
-      const std::uint64_t end = b * walk.block_region + walk.span;
-      std::uint64_t p = walk.start(b, static_cast<std::uint64_t>(warp));
+  for (std::uint64_t block = 0; block < static_cast<std::uint64_t>(shape.blocks); ++block) {
+    for (std::uint64_t warp = 0; warp < static_cast<std::uint64_t>(shape.warps); ++warp) {
+      std::uint64_t p = walk.start(block, warp);
       for (int t = 0; t < walk.tiles; ++t) {
         ++result[p];
         p += walk.step;
-        if (p >= end) p -= walk.span;
+        if (p >= block * walk.block_region + walk.span) p -= walk.span;
       }
     }
   }
@@ -27,27 +25,19 @@ std::map<std::uint64_t, std::uint64_t> touches(const WalkShape& shape, const Wal
 
 TEST_CASE("every walk touches every tile of its working set equally often",
           "[probes][memory_bandwidth]") {
-  for (const Sharing sharing : {Sharing::interleaved, Sharing::by_block, Sharing::by_all}) {
-    for (const int blocks : {1, 3, 8}) {
-      for (const int warps : {1, 4, 32}) {
-        for (const std::uint64_t multiple : {1, 2, 5, 33, 64}) {
-          const WalkShape shape{sharing, blocks, warps, 2048};
-          const std::uint64_t bytes = multiple * granule(shape);
-          CAPTURE(static_cast<int>(sharing), blocks, warps, multiple);
-          const auto found = touches(shape, plan_walk(shape, bytes, 3));
-          CHECK(found.size() == bytes / shape.tile);
-          CHECK(found.begin()->first == 0);
-          CHECK(found.rbegin()->first == bytes - shape.tile);
-          const std::uint64_t expected = 3 * touches_per_pass(shape);
-          std::uint64_t different = 0;
-          for (const auto& [offset, count] : found) {
-            different += offset % shape.tile != 0 || count != expected;
-          }
-          CHECK(different == 0);
-        }
-      }
-    }
-  }
+  const auto sharing = GENERATE(Sharing::interleaved, Sharing::by_block, Sharing::by_all);
+  const int blocks = GENERATE(1, 3, 8), warps = GENERATE(1, 4, 32);
+  const std::uint64_t multiple = GENERATE(1, 2, 5, 33, 64);
+  CAPTURE(static_cast<int>(sharing), blocks, warps, multiple);
+  const WalkShape shape{sharing, blocks, warps, 2048};
+  const std::uint64_t bytes = multiple * granule(shape);
+  const auto found = touches(shape, plan_walk(shape, bytes, 3));
+  CHECK(found.size() == bytes / shape.tile);
+  CHECK(found.begin()->first == 0);
+  CHECK(found.rbegin()->first == bytes - shape.tile);
+  CHECK(std::ranges::all_of(found, [&](const auto& tile) {
+    return tile.first % shape.tile == 0 && tile.second == 3 * touches_per_pass(shape);
+  }));
 }
 
 TEST_CASE("blocks that share everything begin apart", "[probes][memory_bandwidth]") {
@@ -59,11 +49,8 @@ TEST_CASE("blocks that share everything begin apart", "[probes][memory_bandwidth
 }
 
 TEST_CASE("SMs take their places even ones first", "[probes][memory_bandwidth]") {
-  CHECK(place_of_sm(0, 132) == 0);
-  CHECK(place_of_sm(2, 132) == 1);
-  CHECK(place_of_sm(130, 132) == 65);
-  CHECK(place_of_sm(1, 132) == 66);
-  CHECK(place_of_sm(131, 132) == 131);
+  for (const auto& [sm, place] : {std::pair{0, 0}, {2, 1}, {130, 65}, {1, 66}, {131, 131}})
+    CHECK(place_of_sm(sm, 132) == place);
   for (const std::uint32_t sms : {1u, 2u, 7u, 132u}) {
     std::set<std::uint32_t> places;
     for (std::uint32_t sm = 0; sm < sms; ++sm) places.insert(place_of_sm(sm, sms));

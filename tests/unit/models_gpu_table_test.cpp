@@ -4,8 +4,7 @@
 #include "models/occupancy.h"
 #include "tests/testing.h"
 
-namespace fathom::models {
-namespace {
+using namespace fathom::models;
 
 TEST_CASE("GPUs are found by the names that CUDA gives them", "[models]") {
   for (const auto& [device, name] : {std::pair{"NVIDIA H200", "H200"},
@@ -36,7 +35,7 @@ TEST_CASE("GPUs are found by the names that CUDA gives them", "[models]") {
 }
 
 /// Dense FLOP a clock and SM of the tensor cores; 0 where the chip lacks the type.
-double tensor_rate(TensorType type, const GpuSpec& gpu) {
+static double tensor_rate(TensorType type, const GpuSpec& gpu) {
   return 2 * tensor_fma_per_clock(type, gpu.major, gpu.minor).value_or(0);
 }
 
@@ -72,7 +71,7 @@ TEST_CASE("Peaks are SMs x rate x clock, and bandwidth is bus x rate of its pins
 }
 
 template <typename T>
-void check_source(const Sourced<T>& figure) {
+static void check_source(const Sourced<T>& figure) {
   const std::string source(figure.source);
   CAPTURE(source);
   CHECK(source.size() > 8);
@@ -104,5 +103,41 @@ TEST_CASE("The claims' and the recordings' figures agree with the table", "[mode
   CHECK(h200.memory_bandwidth.value == Approx(4814304000000.0).epsilon(0.005));
 }
 
-}  // namespace
-}  // namespace fathom::models
+TEST_CASE("every published rate is below what the schedulers issue", "[models]") {
+  for (int operation = 0; operation <= static_cast<int>(NativeOperation::convert_float_to_int);
+       ++operation) {
+    CAPTURE(operation);
+    for (const auto& [major, minor] :
+         {std::pair{7, 5}, {8, 0}, {8, 6}, {8, 9}, {9, 0}, {10, 0}, {10, 3}, {12, 0}}) {
+      const auto rate = native_throughput(static_cast<NativeOperation>(operation), major, minor);
+      if (!rate) continue;
+      CHECK(*rate > 0);
+      CHECK(*rate <= 2 * issued_lanes_per_clock);  // pairs of halves
+    }
+    // A100's column is whole: it is in both editions of the table.
+    CHECK(native_throughput(static_cast<NativeOperation>(operation), 8, 0).has_value());
+  }
+}
+
+TEST_CASE("what a chip lacks or nobody published has no rate", "[models]") {
+  CHECK_FALSE(tensor_fma_per_clock(TensorType::fp8, 8, 0).has_value());
+  CHECK_FALSE(tensor_fma_per_clock(TensorType::bf16, 7, 5).has_value());
+  CHECK_FALSE(native_throughput(NativeOperation::warp_reduce, 7, 5).has_value());
+  CHECK_FALSE(native_throughput(NativeOperation::f32_arithmetic, 6, 1).has_value());
+  CHECK_FALSE(native_throughput(NativeOperation::bit_reverse, 9, 0).has_value());
+}
+
+TEST_CASE("rates that differ between chips are each chip's own", "[models]") {
+  using enum NativeOperation;
+  // Best Practices Guide 13.3, table 5, read row by row.
+  for (const auto& [operation, major, minor, rate] : {std::tuple{warp_shuffle, 7, 5, 16},
+                                                      {warp_shuffle, 8, 0, 32},
+                                                      {bf16_arithmetic, 8, 0, 128},
+                                                      {f64_arithmetic, 10, 3, 2},
+                                                      {warp_vote, 12, 1, 128},
+                                                      {convert_float_to_int, 10, 0, 16},
+                                                      {convert_float_to_int, 12, 0, 2},
+                                                      {convert_int_to_float, 8, 6, 64},
+                                                      {integer_min_max, 9, 0, 128}})
+    CHECK(native_throughput(operation, major, minor) == rate);
+}

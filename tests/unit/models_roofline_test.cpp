@@ -1,31 +1,20 @@
 #include "models/roofline.h"
 #include "tests/testing.h"
 
-namespace fathom::models {
-namespace {
+using namespace fathom::models;
 
 const MemoryCeiling dram{"DRAM", 4e12, "made up"};
 const MemoryCeiling l2{"L2", 8e12, "made up"};
 const ComputeCeiling bf16{"bf16", 1000e12, "made up"};
 
-TEST_CASE("A kernel left of the ridge is bound by memory, right of it by arithmetic", "[models]") {
-  CHECK(ridge_point(dram, bf16) == 250);
-  const Roofline copy = roofline({dram}, bf16, {.flops = 1e9, .traffic = {{"DRAM", 8e9}}});
-  CHECK(copy.memory_bound);
-  CHECK(copy.bound_by == "DRAM");
-  CHECK(copy.seconds == 2e-3);
-  CHECK(copy.levels.at(0).intensity == 0.125);
-  CHECK(copy.levels.at(0).attainable == 0.5e12);
-  CHECK(copy.attainable == 0.5e12);
+// A kernel that DRAM bounds is held against tests/golden/predictions.txt.
+TEST_CASE("At the ridge arithmetic binds, and of several levels the slowest", "[models]") {
   const Roofline at = roofline({dram}, bf16, {.flops = 250e9, .traffic = {{"DRAM", 1e9}}});
   CHECK(at.bound_by == "bf16");
   CHECK(at.seconds == 0.25e-3);
   CHECK(at.levels.at(0).attainable == bf16.flops_per_second);
-  CHECK(roofline({dram}, bf16, {.traffic = {{"DRAM", 4e9}}}).attainable == 0);
-  const Roofline registers = roofline({dram}, bf16, {.flops = 1e12});
-  CHECK(registers.seconds == 1e-3);
-  CHECK(registers.attainable == bf16.flops_per_second);
-  // The slowest of several levels binds; one without traffic does not, and has no intensity.
+  CHECK(roofline({dram}, bf16, {.flops = 1e12}).seconds == 1e-3);
+  // One without traffic does not bind, and has no intensity.
   for (const double from_dram : {1e9, 0.0}) {
     const Roofline r =
         roofline({dram, l2}, bf16, {.flops = 1e9, .traffic = {{"DRAM", from_dram}, {"L2", 4e9}}});
@@ -62,6 +51,3 @@ TEST_CASE("Ceilings and kernels that cannot be are refused", "[models]") {
   CHECK_THROWS_MATCHES(roofline({dram}, bf16, {.flops = 1, .traffic = {{"L3", 1}}}),
                        std::invalid_argument, MessageMatches(contains("L3")));
 }
-
-}  // namespace
-}  // namespace fathom::models

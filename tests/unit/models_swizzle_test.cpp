@@ -6,6 +6,8 @@
 namespace fathom::models {
 namespace {
 
+// What `fathom predict swizzle` prints of the tiles of S8 and of a matrix product is held against
+// tests/golden/predictions.txt.
 using Order = TileAccess::Order;
 
 /// Rows are stored and columns loaded, as a transpose does; operands of fp16 by 16 bytes a lane.
@@ -18,34 +20,13 @@ TileUse tile_of(int rows, int row_elements, int element_bytes, int bytes_per_lan
 }
 const TileUse transpose = tile_of(32, 32, 4, 4), operand = tile_of(64, 64, 2, 16);
 
-TEST_CASE("S8: a plain transpose tile conflicts, padded by one or XORed it does not", "[models]") {
-  CHECK(layout_cost(transpose, {}).conflicts_by_access == std::vector{0, 32 * 31});
-  CHECK(layout_cost(transpose, {.padding_elements = 1}).conflicts == 0);
-  CHECK(layout_cost(transpose, {.padding_elements = 1}).wasted_bytes == 31 * 4);
-  CHECK(layout_cost(transpose, {.padding_elements = 2}).conflicts == 32);
-  const LayoutCost swizzled = layout_cost(transpose, {.bits = 5, .base = 0, .shift = 5});
-  CHECK(swizzled.conflicts == 0);
-  CHECK(swizzled.wasted_bytes == 0);
-  CHECK(swizzled.wavefronts == 64);
-  // Eight lanes of ldmatrix read 16 bytes of eight rows that begin in the same bank.
-  CHECK(layout_cost(operand, {}).conflicts == 64 * 64 / 8 / 8 * 7);
-  CHECK(layout_cost(operand, {.padding_elements = 8}).conflicts == 0);
-}
-
 TEST_CASE("The search finds the swizzle of the fewest bits, or none", "[models]") {
   TileUse rows_alone = transpose;
   rows_alone.accesses.pop_back();
   for (const auto& [tile, index] :
-       {std::pair{transpose, "row * 32 + (column ^ (row & 31))"},
-        {operand, "row * 64 + (column ^ ((row & 7) << 3))"},
-        {tile_of(64, 32, 2, 16), "row * 32 + (column ^ (((row >> 1) & 3) << 3))"},
-        {rows_alone, "row * 32 + column"}}) {
-    const auto found = search_layouts(tile, 1);
-    REQUIRE(found.size() == 1);
-    CHECK(found[0].conflicts == 0);
-    CHECK(found[0].wasted_bytes == 0);
-    CHECK(index_formula(tile, found[0].layout) == index);
-  }
+       {std::pair{tile_of(64, 32, 2, 16), "row * 32 + (column ^ (((row >> 1) & 3) << 3))"},
+        {rows_alone, "row * 32 + column"}})
+    CHECK(index_formula(tile, search_layouts(tile, 1).at(0).layout) == index);
   // The fragments of an mma are blocks of 8 x 4 words.
   const TileUse fragments{.rows = 16,
                           .row_elements = 64,

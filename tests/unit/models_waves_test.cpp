@@ -1,49 +1,21 @@
-// Grids and matrix products in waves of blocks.
+// Grids and matrix products in waves of blocks, beyond what tests/golden/predictions.txt has.
 
 #include "models/waves.h"
 
 #include "models/tile_quantisation.h"
 #include "tests/testing.h"
 
-namespace fathom::models {
-namespace {
+using namespace fathom::models;
 
-TEST_CASE("T1: one and a half waves cost as much as two", "[models]") {
+TEST_CASE("T1: the tail takes a wave's time, or less where blocks share throughput", "[models]") {
   Grid grid{.blocks = 396, .blocks_per_sm = 2, .sms = 132};
-  const Waves w = waves(grid);
-  CHECK(w.waves == 1.5);
-  CHECK(w.full == 1);
-  CHECK(w.tail_blocks == 132);
-  CHECK(w.steps == 2);
-  CHECK(w.efficiency == 0.75);
-  CHECK(w.blocks_of_busiest_sm == 3);
-  CHECK(expected_seconds(grid, 1e-3, BlockCost::latency) == 2e-3);
-  // Where blocks share throughput, the tail's blocks run twice as fast.
   CHECK(expected_seconds(grid, 1e-3, BlockCost::throughput) == 1.5e-3);
   grid.blocks = 528;
   CHECK(waves(grid).efficiency == 1.0);
-  CHECK(waves(grid).tail_blocks == 0);
   CHECK(expected_seconds(grid, 1e-3, BlockCost::latency, 5e-6) == Approx(2.005e-3));
   for (const Grid& bad : {Grid{.blocks = 0}, {.blocks_per_sm = 0}, {.sms = 0}})
     CHECK_THROWS_AS(waves(bad), std::invalid_argument);
   CHECK_THROWS_AS(expected_seconds({}, -1, BlockCost::latency), std::invalid_argument);
-}
-
-TEST_CASE("T2: one row past a tile multiple costs a row of tiles", "[models]") {
-  TiledProduct p{.m = 256, .n = 256, .k = 64, .sms = 4};
-  const TileQuantisation whole = tile_quantisation(p);
-  CHECK(whole.blocks == 4);
-  CHECK(whole.steps == 2);
-  CHECK(whole.efficiency == 1);
-  CHECK(whole.relative_time == 2);
-  p.m = 257;
-  const TileQuantisation q = tile_quantisation(p);
-  CHECK(q.tiles_m == 3);
-  CHECK(q.blocks == 6);
-  CHECK(q.padding_efficiency == Approx(257.0 / 384));
-  CHECK(q.wave_efficiency == 0.75);
-  CHECK(q.efficiency == Approx(257.0 / 384 * 0.75));
-  CHECK(q.relative_time == 4);  // twice the time for 0.4 % more work
 }
 
 TEST_CASE("Wave quantisation as NVIDIA's guide states it for an A100", "[models]") {
@@ -115,6 +87,3 @@ TEST_CASE("Impossible products are refused", "[models]") {
     CHECK_THROWS_MATCHES(tile_quantisation(product), std::invalid_argument,
                          MessageMatches(contains(said)));
 }
-
-}  // namespace
-}  // namespace fathom::models

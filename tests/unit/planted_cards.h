@@ -3,9 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "fleet/gpu_summary.h"
-#include "fleet/outliers.h"
-#include "fleet/report.h"
+#include "fleet/fleet.h"
 #include "tests/unit/test_folder.h"
 
 namespace fathom::fleet {

@@ -1,9 +1,11 @@
 // What probes conclude. Facts that have a value: recording_conclude_test.cpp.
 
 #include "probes/atomics/patterns.h"
+#include "probes/bank_conflicts/patterns.h"
 #include "probes/claims.h"
 #include "probes/energy/loops.h"
 #include "probes/instructions/instructions.h"
+#include "probes/two_groups.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 
@@ -156,4 +158,93 @@ TEST_CASE("T1 covers every kind of block", "[probes]") {
                            {not_measured, run({{"latency-bound", true}})}});
   CHECK_THAT(planted::claim(tail_effect::conclude(all(true, false)).claims, "T1").figure,
              contains("1.000 for latency-bound") && contains("0.750 where they share DRAM"));
+}
+
+TEST_CASE("two groups are told from one", "[results]") {
+  std::mt19937 random(1);
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform;
+  std::vector<double> two, one, flat;
+  for (int i = 0; i < 5000; ++i) {
+    two.push_back((i % 4 == 0 ? 270 : 210) + 8 * normal(random));
+    one.push_back(240 + 30 * normal(random));
+    flat.push_back(200 + 80 * uniform(random));
+  }
+  two.push_back(9000);  // a refresh is no group
+  const TwoGroups groups = two_groups(two);
+  CHECK(groups.separation > bimodal_separation);
+  CHECK_THAT(groups.low, WithinAbs(210, 1));
+  CHECK_THAT(groups.high, WithinAbs(270, 1));
+  CHECK_THAT(groups.high_share, WithinAbs(0.25, 0.02));
+  CHECK(two_groups(one).separation < bimodal_separation);
+  CHECK(two_groups(flat).separation < bimodal_separation);
+  const TwoGroups alike = two_groups(std::vector<double>(100, 33.0));
+  CHECK(alike.separation == 0);
+  CHECK(alike.low == 33.0);
+  CHECK_THROWS_AS(two_groups({}), std::invalid_argument);
+}
+
+namespace {
+
+/// What a GPU that does exactly what the model says would give.
+std::vector<Entry> ideal_entries() {
+  std::vector<Entry> entries;
+  for (const auto op : {models::Access::load, models::Access::store}) {
+    const std::string name = op == models::Access::load ? "load" : "store";
+    for (const int bytes : {4, 8, 16}) {
+      for (const auto& pattern : bank_conflicts::patterns(op, bytes)) {
+        // Literally what is claimed, for loads and stores alike.
+        const int wavefronts = bank_conflicts::claimed_wavefronts(pattern.access);
+        Entry e = planted::entry(name + "/" + std::to_string(bytes * 8) + "/" + pattern.name,
+                                 {{"operation", name},
+                                  {"bits", std::int64_t{bytes} * 8},
+                                  {"family", pattern.family},
+                                  {"pattern", pattern.name}},
+                                 wavefronts * 1.004, Better::lower);
+        e.expected = Expectation{static_cast<double>(wavefronts), 0.02, "test"};
+        e.extras["claimed_wavefronts"] = wavefronts;
+        e.extras["accesses"] = 1000;
+        e.extras["filling_stores"] = 8;
+        e.extras["useful_bytes_per_access"] =
+            bytes * static_cast<double>(__builtin_popcount(pattern.access.active_mask));
+        planted::add_counter(e, "shared_" + name + "_wavefronts", 1000 * wavefronts + 8,
+                             1000 * wavefronts + 8);
+        planted::add_counter(e, "shared_" + name + "_conflicts", 0, 0);
+        entries.push_back(std::move(e));
+      }
+    }
+  }
+  return entries;
+}
+
+Entry& entry_named(std::vector<Entry>& entries, const std::string& name) {
+  const auto found = std::ranges::find(entries, name, &Entry::name);
+  REQUIRE(found != entries.end());
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("one wavefront more refutes the claim it belongs to, and only that", "[probes]") {
+  auto entries = ideal_entries();
+  entry_named(entries, "store/64/pairs:i^1").counters[0].value = 2 * 1000 + 8;
+  entry_named(entries, "load/32/column:padded").counters[0].value = 2 * 1000 + 8;
+  entry_named(entries, "load/64/stride:2").counters[1].value = 32;
+  using enum ClaimVerdict;
+  for (const auto& [claim, verdict] : {std::pair{"S4 (stores)", refuted},
+                                       {"S4", confirmed},
+                                       {"S8", refuted},
+                                       {"S2", refuted},
+                                       {"S6", refuted},
+                                       {"S5", confirmed}})
+    planted::check_verdicts(bank_conflicts::conclude, claim, {{verdict, entries}});
+}
+
+TEST_CASE("without counters the clocks decide", "[probes]") {
+  auto entries = ideal_entries();
+  for (Entry& e : entries) e.counters.clear();
+  auto slower = entries;
+  entry_named(slower, "load/64/pairs:i^2").metric.value = 2.01;
+  planted::check_verdicts(bank_conflicts::conclude, "S4",
+                          {{ClaimVerdict::confirmed, entries}, {ClaimVerdict::refuted, slower}});
 }

@@ -233,14 +233,6 @@ TEST_CASE("Machines differ in exact figures, also where four digits are equal", 
   CHECK(c.same_properties == compared(a, a).same_properties - 4);
 }
 
-TEST_CASE("Two documents that share no figure are an error of one sentence", "[compare]") {
-  const Document a = document({entry("p/x", 1)}), b = document({entry("q/x", 1)});
-  const Refusal refused = refusal_of([&] { compared(a, b); });
-  CHECK(refused.code == ExitCode::incomplete);
-  CHECK_THAT(refused.text, contains("a.json") && contains("b.json") && contains("share no figure"));
-  CHECK_THROWS_AS(compared(document({}), document({})), Error);
-}
-
 TEST_CASE("A replay is marked, and no text becomes markup or moves the cursor", "[compare]") {
   Document a = document({entry("p/<b>|x\x1b[2J", 100)}), b = a;
   b.source = Source::replay;

@@ -84,9 +84,7 @@ TEST_CASE("Columns say shares of levels and of the bound at its clock, and words
   Entry e = product();
   const std::vector<PlotLevel> levels{{40e12, "cuBLAS"}};
   const double value = *e.metric.value;
-  CHECK(cell("of_level:cuBLAS", e, levels) == fmt::format("{:.1f}", 100 * value / 40e12));
   CHECK(cell("of_level:another", e, levels) == "–");
-  CHECK(cell("of_bound", e) == fmt::format("{:.1f}", 100 * value / 60e12));
   e.telemetry.sm_clock_hz.median = 990e6;  // half of the bound's
   CHECK(cell("of_bound_at_clock", e) == fmt::format("{:.1f}", 200 * value / 60e12));
   CHECK(cell("sm_clock", e) == "990");
@@ -133,6 +131,34 @@ TEST_CASE("Shares of an opponent are of the entry's own, and power is not a burs
   CHECK(cell("power", e) == "–");
   e.timing.rest = 0;
   CHECK(cell("power", e) == "450");
+}
+
+TEST_CASE("Several metrics carry their units, a share turns round, and rows that are alike stay",
+          "[reports]") {
+  using namespace reports;
+  Entry one = product(), other = product();
+  one.metric.value = 2e12;
+  other.metric = {"latency", "cycles", Better::lower, 3};
+  const Column both = make_column("metric", {&one, &other});
+  CHECK(both.unit.empty());
+  CHECK(both.cells == std::vector<std::string>{"2\u00A0TFLOP/s", "3\u00A0cycles"});
+  one.metric.better = Better::lower;
+  for (const auto& [value, share] :
+       {std::pair<std::optional<double>, std::optional<double>>{120e12, 0.5},
+        {0, std::nullopt},
+        {std::nullopt, std::nullopt}}) {
+    one.metric.value = value;
+    CHECK(share_of_bound(one) == share);
+  }
+  one.axes = {{"size", std::int64_t{1} << 30}};
+  std::string constant;
+  CHECK(make_table({make_column("size", {&one})}, constant).markdown() ==
+        "| size |\n| ---: |\n| 1 GiB |\n");
+  CHECK(constant.empty());
+  const EntryList alike{&one, &one};
+  CHECK(make_table({make_column("ratio:nobody", alike), make_column("size", alike)}, constant)
+            .rows() == 2);
+  CHECK(constant == "size: 1 GiB");  // what no row has is not told of all
 }
 
 }  // namespace fathom

@@ -4,8 +4,8 @@
 #include "results/clean_text.h"
 #include "tests/testing.h"
 
-namespace fathom::reports {
-namespace {
+using namespace fathom;
+using namespace fathom::reports;
 
 TEST_CASE("Text of a document is text on the page, and begins no list", "[reports]") {
   for (const auto& [text, escaped] :
@@ -72,6 +72,3 @@ TEST_CASE("Anchors of a page differ", "[reports]") {
   CHECK(page.heading(2, "b", "same") == "same-2");
   CHECK(page.heading(3, "c", "same") == "same-3");
 }
-
-}  // namespace
-}  // namespace fathom::reports

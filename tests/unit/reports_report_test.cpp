@@ -2,12 +2,18 @@
 // them is held against their pages (tests/golden).
 
 #include "reports/report.h"
+
+#include "reports/facts_table.h"
 #include "tests/testing.h"
 #include "tests/unit/report_folder.h"
 #include "tests/unit/sample_document.h"
 
 namespace fathom {
 namespace {
+
+Fact latency(const char* id, const char* subject, double cycles) {
+  return sample::fact(id, subject, "latency", cycles, "cycles", "memory_latency");
+}
 
 /// Every table's rows have as many borders as its head.
 void check_tables(const std::string& page) {
@@ -185,6 +191,53 @@ TEST_CASE("A folder that cannot be written is an error of one sentence", "[repor
   const Refusal refused = refusal_of([&] { write_report(sample::document(), file / "report"); });
   CHECK(refused.code == ExitCode::output_unwritable);
   CHECK_THAT(refused.text, contains("choose another place"));
+}
+
+TEST_CASE("A document that names one level has no atlas", "[reports]") {
+  Document d = sample::document();
+  const TestFolder folder;
+  std::erase_if(d.facts, [](const Fact& f) { return f.id.starts_with("l1."); });
+  const ReportPaths paths = write_report(d, folder.path());
+  CHECK(paths.atlas.empty());
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "atlas.md"));
+  CHECK_THAT(file_text(paths.readme), !contains("atlas.md"));
+}
+
+TEST_CASE("What is better than its bound cannot be, and is shown for that", "[reports]") {
+  Document d = sample::document();
+  d.facts.push_back(latency("texture.latency", "texture path", 88));
+  d.facts.back().published = Published{39, "a paper"};
+  d.facts.push_back(latency("atomic.latency", "shared memory, atomic add", 27));
+  const auto atlas = [&] {
+    const TestFolder folder;
+    return file_text(write_report(d, folder.path()).atlas);
+  };
+  CHECK_THAT(atlas(), !contains("atomic add"));
+  d.facts.back().bound = Bound{30, "pipeline"};
+  d.facts.back().better = Better::lower;
+  CHECK_THAT(atlas(), contains("27 cycles **better than its bound**"));
+}
+
+TEST_CASE("A figure that is the bound is not said twice, a bound out of sight not once",
+          "[reports]") {
+  std::vector<Fact> facts{latency("a.latency", "A", 4), latency("b.latency", "B", 8)};
+  const auto table = [&] {
+    reports::FactList list;
+    for (const Fact& f : facts) list.push_back(&f);
+    reports::Notes notes;
+    return reports::fact_table(list, notes).markdown();
+  };
+  for (Fact& f : facts) {
+    f.published = Published{0, "a paper"};  // by which nothing can deviate
+    f.bound = Bound{1e6, "the schedulers"};
+  }
+  CHECK_THAT(table(), !contains("Of its bound") && !contains("inf"));
+  for (Fact& f : facts) f.published->value = 5;
+  facts[1].bound = Bound{5, "a paper"};
+  facts[1].better = Better::lower;
+  CHECK_THAT(table(),
+             contains("| A: latency | 4 cycles | 0.0 % of 1,000,000 \\[2\\] | 5 (-20.0 %) |") &&
+                 contains("| B: latency | 8 cycles | 62.5 % of 5 \\[1\\] | – |"));
 }
 
 }  // namespace

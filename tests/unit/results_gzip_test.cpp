@@ -1,8 +1,8 @@
 #include "results/gzip.h"
 
-#include "report_folder.h"
 #include "results/document_io.h"
 #include "sample_document.h"
+#include "tests/testing.h"
 
 namespace fathom {
 namespace {
@@ -14,7 +14,7 @@ TEST_CASE("What is packed is unpacked again, up to a limit", "[results]") {
     CHECK(gunzip(packed, size, "f") == text);
     if (size > 1 << 20)
       CHECK_THROWS_MATCHES(gunzip(packed, 1000, "f.gz"), Error,
-                           MessageMatches(contains("f.gz unpacks to more than 1000")));
+                           MessageMatches(contains("f.gz is no whole gzip file")));
   }
 }
 
@@ -22,21 +22,11 @@ TEST_CASE("A gzip file that is cut off or changed is refused", "[results]") {
   const std::string packed = gzip(to_text(sample::empty_run()));
   std::string changed = packed;
   changed[packed.size() - 6] ^= 1;  // of its checksum
-  for (const std::string& bytes : {changed, packed.substr(0, packed.size() / 2),
-                                   packed.substr(0, packed.size() - 1), packed.substr(0, 2)})
+  for (const std::string& bytes :
+       {changed, packed.substr(0, packed.size() / 2), packed.substr(0, packed.size() - 1),
+        packed.substr(0, 2), packed + packed, packed + "x"})
     CHECK_THROWS_MATCHES(gunzip(bytes, 1 << 20, "f.gz"), Error,
-                         MessageMatches(contains("f.gz is a broken or unfinished")));
-  CHECK_THROWS_MATCHES(gunzip(packed + packed, 1 << 20, "f.gz"), Error,
-                       MessageMatches(contains("f.gz has more behind the end")));
-}
-
-TEST_CASE("A packed document is read as a plain one is", "[results]") {
-  const TestFolder folder;
-  const auto plain = folder.path() / "r.json", packed = folder.path() / "r.json.gz";
-  write_document(sample::empty_run(), plain);
-  write_document(sample::empty_run(), packed);
-  CHECK(file_text(packed).starts_with("\x1f\x8b"));
-  CHECK(read_document(packed) == read_document(plain));
+                         MessageMatches(contains("f.gz is no whole gzip file")));
 }
 
 }  // namespace

@@ -160,7 +160,7 @@ void check_values(const Findings& findings,
 
 }  // namespace
 
-// Values and methods of facts, and the answer: recording_conclude_test.cpp.
+// Values and methods of facts, the answer and the heat maps: recording_conclude_test.cpp.
 TEST_CASE("a planted chip comes out whole", "[probes][topology]") {
   const Chip chip;
   const std::vector<Entry> entries = whole_chip(chip);
@@ -176,26 +176,6 @@ TEST_CASE("a planted chip comes out whole", "[probes][topology]") {
   CHECK(t.tpcs == renumbered(chip.tpc));
   CHECK(t.gpcs == renumbered(chip.gpc));
   CHECK(t.partitions.labels == renumbered(chip.side));
-}
-
-TEST_CASE("SMs of one group are neighbours on the heat maps", "[probes][topology]") {
-  const Chip chip;
-  const auto views = concluded(whole_chip(chip)).views;
-  CHECK(std::ranges::count(views, true, &View::overview) == 1);
-  const auto map = std::ranges::find(views, true, &View::overview);
-  REQUIRE(map != views.end());
-  CHECK((map->kind == View::Kind::heat_map && map->y_axis == "SM"));
-  CHECK(map->where[1].second == std::vector<AxisValue>{atomic_instruction});
-  REQUIRE(map->row_order.size() == sms);
-  const auto changes = [&](const Labels& labels) {
-    const auto at = [&](int row) { return labels[std::get<std::int64_t>(map->row_order[row])]; };
-    int count = 0;
-    for (int i = 1; i < sms; ++i) count += at(i) != at(i - 1);
-    return count;
-  };
-  CHECK(changes(chip.side) == 1);
-  CHECK(changes(chip.gpc) == 3);
-  CHECK(changes(chip.tpc) == 17);
 }
 
 TEST_CASE("without clusters latencies of loads tell what they can", "[probes][topology]") {

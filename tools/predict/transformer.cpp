@@ -37,6 +37,7 @@ struct TransformerArguments {
 struct OnGpu {
   MachineFigure bandwidth, peak, memory;
   std::string precision;  ///< of the arithmetic
+  std::optional<MachineFigure> link;
   TransformerBounds bounds;  ///< on the load's number of GPUs
   bool fits = false;
   std::optional<std::int64_t> needed;  ///< GPUs; empty: no number of them is enough
@@ -110,6 +111,7 @@ OnGpu on_gpu(const Machine& machine, const Transformer& model, const Transformer
   on.bandwidth = machine.bandwidth();
   std::tie(on.precision, on.peak) = peak_of(machine, a.weights);
   on.memory = machine.memory();
+  on.link = machine.link();
   const double usable = a.usable / 100;
   on.needed = gpus_needed(model, a.load, on.memory.value, usable);
   TransformerLoad load = a.load;
@@ -117,7 +119,8 @@ OnGpu on_gpu(const Machine& machine, const Transformer& model, const Transformer
   on.fits = transformer_memory(model, load).per_gpu <= usable * on.memory.value;
   on.bounds = transformer_bounds(model, load,
                                  {.bytes_per_second = on.bandwidth.value,
-                                  .flops_per_second = on.peak.value});
+                                  .flops_per_second = on.peak.value,
+                                  .link_bytes_per_second = on.link ? on.link->value : 0});
   return on;
 }
 
@@ -131,7 +134,8 @@ Json to_json(const PhaseBound& phase) {
           {"compute_seconds", phase.compute_seconds},
           {"memory_seconds", phase.memory_seconds},
           {"seconds", phase.seconds},
-          {"bound_by", phase.memory_bound ? "memory" : "arithmetic"}};
+          {"bound_by", phase.memory_bound ? "memory" : "arithmetic"},
+          {"communication_seconds", or_null(phase.communication_seconds)}};
 }
 
 Json to_json(const OnGpu& on) {
@@ -139,12 +143,14 @@ Json to_json(const OnGpu& on) {
           {"peak", to_json(on.peak)},
           {"precision", on.precision},
           {"memory", to_json(on.memory)},
+          {"link", on.link ? to_json(*on.link) : Json(nullptr)},
           {"fits", on.fits},
           {"gpus_needed", or_null(on.needed)},
           {"bounds",
            {{"prefill", to_json(on.bounds.prefill)},
             {"decode", to_json(on.bounds.decode)},
-            {"tokens_per_second", on.bounds.tokens_per_second}}}};
+            {"tokens_per_second", on.bounds.tokens_per_second},
+            {"decode_seconds_even_routing", or_null(on.bounds.decode_seconds_even_routing)}}}};
 }
 
 /// Decimal, as parameters and the memory of GPUs are spoken of.
@@ -198,6 +204,10 @@ void say_phase(Prediction& said, const char* name, const PhaseBound& phase) {
   said.say("  {:<8} at least {}, bound by {}: bytes take {}, FLOPs {}\n", name,
            format_time(phase.seconds), phase.memory_bound ? "memory" : "arithmetic",
            format_time(phase.memory_seconds), format_time(phase.compute_seconds));
+  if (phase.communication_seconds)
+    said.say(
+        "  {:<8} not counted: all-reduces between the GPUs, at least {} if nothing hides them\n", "",
+        format_time(*phase.communication_seconds));
 }
 
 void say_machine(Prediction& said, const TransformerArguments& a, const Machine& machine,
@@ -209,6 +219,7 @@ void say_machine(Prediction& said, const TransformerArguments& a, const Machine&
   line("bandwidth", format_bandwidth(on.bandwidth.value), on.bandwidth);
   line(on.precision.c_str(), format_quantity(on.peak.value, "FLOP/s"), on.peak);
   line("memory", gigabytes(on.memory.value), on.memory);
+  if (a.load.gpus > 1 && on.link) line("link, one way", format_bandwidth(on.link->value), *on.link);
   said.say("  {} {} it{}\n", a.load.gpus == 1 ? "one GPU" : counted(a.load.gpus, "GPU"),
            on.fits ? "can hold" : "cannot hold",
            on.fits      ? std::string()
@@ -218,6 +229,9 @@ void say_machine(Prediction& said, const TransformerArguments& a, const Machine&
   say_phase(said, "decode", on.bounds.decode);
   said.say("  {:<8} at most {} tokens a second, {} for each sequence\n", "",
            format_number(on.bounds.tokens_per_second), format_number(1 / on.bounds.decode.seconds));
+  if (on.bounds.decode_seconds_even_routing)
+    said.say("  {:<8} {} a step if the batch chooses its experts evenly\n", "",
+             format_time(*on.bounds.decode_seconds_even_routing));
   Json& gpu = said.json["gpu"] = {{"name", machine.name()}, {"source", machine.source()}};
   gpu.update(to_json(on));
 }

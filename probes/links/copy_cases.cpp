@@ -1,13 +1,166 @@
 #include <fmt/format.h>
 
+#include <cstring>
+#include <memory>
+
 #include "harness/cuda_check.h"
 #include "probes/device/launch.h"
 #include "probes/links/cases.h"
 
-// Every ordered pair of GPUs, one way and, where the first is the lower one, both ways at once.
-
 namespace fathom::links {
 namespace {
+
+/// Queues a copy by a kernel of the current device, of a multiple of 16 bytes. Its blocks fill a
+/// GPU like the own one, shared by `copies` that run side by side.
+void queue_copy(const Machine& machine, const void* from, void* to, std::size_t bytes, int copies,
+                cudaStream_t stream) {
+  const int blocks = machine.device.sms * (machine.device.threads_per_sm / copy_threads) / copies;
+  const std::size_t packs = bytes / sizeof(uint4);
+  launch(copy_packs, threads_for(packs, copy_threads, blocks), stream,
+         static_cast<const uint4*>(from), static_cast<uint4*>(to), packs);
+}
+
+/// `factor` times what is known of a link.
+std::optional<Bound> times(const std::optional<Bound>& bound, double factor) {
+  if (!bound || factor == 1) return bound;
+  return Bound{bound->value * factor, fmt::format("{} x ({})", factor, bound->source)};
+}
+
+// Host memory to the GPU and back: by the copy engines, and by kernels that load and store mapped
+// memory.
+
+struct Direction {
+  const char* name;
+  bool to_gpu, to_host;
+  bool both() const { return to_gpu && to_host; }
+};
+constexpr Direction directions[] = {
+    {"to GPU", true, false}, {"to host", false, true}, {"both", true, true}};
+
+using HostMemory = std::shared_ptr<std::byte>;
+
+HostMemory make_host_memory(bool pinned) {
+  if (pinned) return make_pinned_memory<std::byte>(largest_bytes);
+  return {new std::byte[largest_bytes], std::default_delete<std::byte[]>()};
+}
+
+/// Host memory to send from and to receive in, `largest_bytes` each; there once a case needed it.
+struct HostBuffers {
+  HostMemory sent, received;
+  void poison(std::size_t bytes) const { std::memset(received.get(), 0xFF, bytes); }
+
+  /// Sends the same words as the GPU's node.
+  void make(bool pinned, const Node& node) {
+    if (sent) return;
+    HostBuffers made{make_host_memory(pinned), make_host_memory(pinned)};
+    FATHOM_CUDA(cudaMemcpy(made.sent.get(), node.sent(), largest_bytes, cudaMemcpyDeviceToHost));
+    made.poison(largest_bytes);  // and the operating system's pages are there
+    *this = std::move(made);
+  }
+};
+using SharedBuffers = std::shared_ptr<HostBuffers>;
+
+/// Pinned host memory as kernels address it.
+std::byte* mapped(std::byte* host) {
+  void* device = nullptr;
+  FATHOM_CUDA(cudaHostGetDevicePointer(&device, host, 0));
+  return static_cast<std::byte*>(device);
+}
+
+struct HostRun {
+  bool sm;      ///< by a kernel; else by the copy engine
+  bool pinned;  ///< memory; else pageable
+  Direction direction;
+  std::size_t bytes;
+};
+
+Workload host_workload(Context& context, const SharedMachine& machine, const SharedBuffers& buffers,
+                       const HostRun& run) {
+  const Node& node = machine->node(machine->device.ordinal);
+  buffers->make(run.pinned, node);
+  const HostBuffers& host = *buffers;
+  cudaStream_t stream = context.stream();
+  std::byte* sent = run.sm ? mapped(host.sent.get()) : host.sent.get();
+  std::byte* received = run.sm ? mapped(host.received.get()) : host.received.get();
+  const auto transfer = [=](const void* from, void* to, cudaStream_t on) {
+    if (run.sm)
+      queue_copy(*machine, from, to, run.bytes, run.direction.both() ? 2 : 1, on);
+    else
+      FATHOM_CUDA(cudaMemcpyAsync(to, from, run.bytes, cudaMemcpyDefault, on));
+  };
+  const auto in = [=, &node](cudaStream_t on) { transfer(sent, node.received(), on); };
+  const auto out = [=, &node](cudaStream_t on) { transfer(node.sent(), received, on); };
+
+  Workload workload;
+  // The driver itself moves pageable memory through memory of its own, and waits for it.
+  workload.host_paced = !run.pinned;
+  workload.launch = [=] { run.direction.to_gpu ? in(stream) : out(stream); };
+  if (run.direction.both()) {
+    workload.launch = tied(
+        {&node}, stream,
+        [=, &node] {
+          in(stream);
+          out(node.stream());
+        });
+  }
+  workload.poison = [=, &host, poison = poisoning({&node}, stream, run.bytes)] {
+    poison();
+    host.poison(run.bytes);
+  };
+  workload.verify = [=, &node, &host]() -> std::optional<std::string> {
+    for (const bool at_host : {false, true}) {
+      if (!(at_host ? run.direction.to_host : run.direction.to_gpu)) continue;
+      if (at_host) {
+        // Back to the GPU, which checks it: what arrived there was looked at before.
+        FATHOM_CUDA(
+            cudaMemcpy(node.received(), host.received.get(), run.bytes, cudaMemcpyHostToDevice));
+        // From pageable memory it returns once the driver has the bytes, before the GPU does, and
+        // the node's stream does not wait for the default one.
+        FATHOM_CUDA(cudaStreamSynchronize(nullptr));
+      }
+      if (const std::uint64_t wrong = node.wrong_words(run.bytes / 4, {node.source}))
+        return fmt::format("{} of {} words did not reach the {}", wrong, run.bytes / 4,
+                           at_host ? "host" : "GPU");
+    }
+    return std::nullopt;
+  };
+  return workload;
+}
+
+Case host_case(const SharedMachine& machine, const SharedBuffers& buffers, const HostRun& run) {
+  const char* memory = run.pinned ? "pinned" : "pageable";
+  const char* engine = run.sm ? "SM" : "copy engine";
+  const int both = run.direction.both() ? 2 : 1;
+  Case c =
+      transfer_case(fmt::format("host/{}/{}/{}/{}", memory, engine, run.direction.name, run.bytes),
+                    {{"link", "host"},
+                     {"memory", memory},
+                     {"engine", engine},
+                     {"direction", run.direction.name},
+                     {"size", static_cast<std::int64_t>(run.bytes)}},
+                    static_cast<double>(run.bytes) * both, *machine);
+  c.bound = times(machine->topology.gpus.at(machine->device.ordinal).pcie, both);
+  const bool headline = run.bytes == largest_bytes;
+  c.precision = headline ? headline_precision : curve_precision;
+  c.suite = quick_if(headline && run.pinned && !run.sm);
+  c.prepare = [=](Context& context) { return host_workload(context, machine, buffers, run); };
+  return c;
+}
+
+/// A copy so small that nothing but its beginning and its end counts.
+Case host_latency_case(const SharedMachine& machine, const SharedBuffers& buffers, Direction direction) {
+  Case c = host_case(machine, buffers, {false, true, direction, 4});
+  c.name = fmt::format("host/latency/{}", direction.name);
+  c.axes[0] = {"link", "host, latency"};
+  c.suite = Suite::quick;
+  c.metric = {"latency", "s", Better::lower, std::nullopt};
+  c.value = [](double seconds) { return seconds; };
+  c.bound.reset();
+  c.precision = headline_precision;
+  return c;
+}
+
+// Every ordered pair of GPUs, one way and, where the first is the lower one, both ways at once.
 
 /// Who moves the bytes: a copy engine of the sending GPU (it writes) or of the receiving one (it
 /// reads), the receiver's SMs by loads, or the sender's by stores.
@@ -139,9 +292,8 @@ Workload chase_workload(Context& context, const SharedMachine& machine, int from
     FATHOM_CUDA(cudaMemcpy(ends, reader.received(), sizeof ends, cudaMemcpyDeviceToHost));
     for (int i = 0; i < chase_sms; ++i) {
       const std::uint32_t want = (i + 1) * chase_loads % chase_lines;
-      if (ends[i] != want) {
+      if (ends[i] != want)
         return fmt::format("chase {} ended at line {} instead of {}", i, ends[i], want);
-      }
     }
     return std::nullopt;
   };
@@ -161,6 +313,23 @@ bool reach_each_other(const Machine& machine, int a, int b) {
 }
 
 }  // namespace
+
+std::vector<Case> host_cases(const SharedMachine& machine) {
+  const auto pinned = std::make_shared<HostBuffers>(), pageable = std::make_shared<HostBuffers>();
+  std::vector<Case> cases;
+  for (const Direction& direction : directions)
+    if (!direction.both()) cases.push_back(host_latency_case(machine, pinned, direction));
+  for (const std::size_t bytes : sizes()) {
+    for (const Direction& direction : directions) {
+      for (const bool sm : {false, true})
+        cases.push_back(host_case(machine, pinned, {sm, true, direction, bytes}));
+      // Two threads of the host would be needed for both directions at once.
+      if (!direction.both())
+        cases.push_back(host_case(machine, pageable, {false, false, direction, bytes}));
+    }
+  }
+  return cases;
+}
 
 std::vector<Case> peer_cases(const SharedMachine& machine) {
   std::vector<Case> cases;

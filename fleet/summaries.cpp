@@ -1,4 +1,4 @@
-#include "fleet/gpu_summary.h"
+#include "fleet/summaries.h"
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "results/format.h"
+#include "results/query.h"
 #include "results/statistics.h"
 #include "results/verdict.h"
 
@@ -92,6 +93,11 @@ void add_identity(GpuSummary& summary, const Document& document) {
   add_pcie(summary.health, f.pcie_link);
 }
 
+std::string axis_text(const Entry& entry, const char* name) {
+  const AxisValue* value = find_axis(entry, name);
+  return value == nullptr ? "?" : format_axis_value(name, *value);
+}
+
 }  // namespace
 
 void add_document(GpuSummary& summary, const Document& document, Phase phase) {
@@ -102,28 +108,44 @@ void add_document(GpuSummary& summary, const Document& document, Phase phase) {
   summary.settings["Fathom"] =
       fmt::format("{}, commit {}", document.fathom_version, document.fathom_commit);
   add_telemetry(summary.health, document);
+  std::unordered_map<std::string, std::vector<double>> values;  // of an entry's repetitions
+  for (const Entry& entry : document.entries)
+    if (usable(entry)) values[entry.name].push_back(*entry.metric.value);
   std::unordered_map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < summary.names.size(); ++i) places[summary.names[i].name] = i;
-  std::map<std::size_t, std::vector<const Entry*>> repetitions;  // by place
   for (const Entry& entry : document.entries) {
-    if (!usable(entry)) continue;
+    const auto own = usable(entry) ? values.extract(entry.name) : decltype(values)::node_type();
+    if (!own) continue;  // a further repetition has the first one's values
     const auto [at, is_new] = places.try_emplace(entry.name, summary.names.size());
-    if (is_new) {
-      summary.names.push_back({entry.name, entry.metric.unit, entry.metric.better});
-      summary.figures.emplace_back();
-    }
-    repetitions[at->second].push_back(&entry);
-  }
-  for (const auto& [place, entries] : repetitions) {
-    std::vector<double> values;
-    for (const Entry* entry : entries) values.push_back(*entry->metric.value);
-    MetricFigures& figures = summary.figures[place];
+    if (is_new) summary.names.push_back({entry.name, entry.metric.unit, entry.metric.better});
+    summary.figures.resize(summary.names.size());
+    MetricFigures& figures = summary.figures[at->second];
     Reading& figure = phase == Phase::alone ? figures.alone : figures.together;
-    if (!figure) figure = median(values);
-    if (!figures.noise) figures.noise = noise_of(*entries.front());
-    if (const auto clock = entries.front()->telemetry.sm_clock_hz.median)
-      figures.sm_clock_hz = clock;
+    if (!figure) figure = median(own.mapped());
+    if (!figures.noise) figures.noise = noise_of(entry);
+    if (const auto clock = entry.telemetry.sm_clock_hz.median) figures.sm_clock_hz = clock;
   }
+}
+
+HostLinks links_of(const std::string& host, const Document& document) {
+  HostLinks links;
+  links.host = host;
+  for (const Fact& fact : document.facts)
+    links.facts.push_back({fact.id, fact.subject, fact.quantity, fact.unit, fact.better, fact.value,
+                           fact.bound ? std::optional(fact.bound->value) : std::nullopt,
+                           fact.bound ? fact.bound->source : "", fact.reason});
+  for (const Entry* entry : select(document.entries, {{"link", "peer"}})) {
+    if (!entry->metric.value) continue;
+    const LinkKind kind{axis_text(*entry, "engine"), axis_text(*entry, "direction"),
+                        entry->metric.unit};
+    const auto at = std::ranges::find(links.kinds, kind);
+    const auto place = static_cast<std::size_t>(at - links.kinds.begin());
+    if (at == links.kinds.end()) links.kinds.push_back(kind);
+    links.pairs.push_back({place, axis_text(*entry, "from GPU"), axis_text(*entry, "to GPU"),
+                           entry->metric.value,
+                           entry->bound ? Reading(entry->bound->value) : Reading()});
+  }
+  return links;
 }
 
 std::string name_of(const GpuSummary& summary) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -23,9 +24,7 @@ class Reading {
   Reading(double value) {
     if (value == 0 || std::isnormal(static_cast<float>(value))) value_ = static_cast<float>(value);
   }
-  Reading(const std::optional<double>& value) {
-    if (value) *this = Reading(*value);
-  }
+  Reading(const std::optional<double>& value) : Reading(value.value_or(NAN)) {}
   explicit operator bool() const { return !std::isnan(value_); }
   double operator*() const { return value_; }
   std::optional<double> optional() const {
@@ -61,11 +60,9 @@ struct Health {
   std::optional<double> temperature_c, power_w;        ///< highest
   std::vector<std::string> throttle_reasons;           ///< sorted; only those that hold clocks down
   std::optional<double> power_limit_w;
-  std::optional<double> pcie_generation,
-      pcie_width;  ///< the most it can have now, and lanes in use
-  std::optional<double> uncorrected_ecc_errors, remapped_rows;
+  std::optional<double> pcie_generation, pcie_width;  ///< the most it can have now; lanes in use
+  std::optional<double> uncorrected_ecc_errors, remapped_rows, other_processes;
   bool remapping_failed = false, remapping_pending = false;
-  std::optional<double> other_processes;
   friend bool operator==(const Health&, const Health&) = default;
 };
 
@@ -120,8 +117,43 @@ struct GpuSummary {
   }
 };
 
-inline constexpr std::string_view summary_file = "gpu.json";
+/// A fact of the probe `links`, without what stands behind it.
+struct LinkFact {
+  std::string id, subject, quantity, unit;
+  Better better = Better::higher;
+  std::optional<double> value, bound;
+  std::string bound_source;
+  std::string reason;  ///< why there is no value
+  friend bool operator==(const LinkFact&, const LinkFact&) = default;
+};
+
+/// Transfers between two GPUs of a host, of one kind.
+struct LinkKind {
+  std::string engine, direction, unit;
+  friend bool operator==(const LinkKind&, const LinkKind&) = default;
+};
+
+struct LinkPair {
+  std::size_t kind = 0;
+  std::string from, to;  ///< GPUs
+  Reading value, bound;
+  friend bool operator==(const LinkPair&, const LinkPair&) = default;
+};
+
+/// What a fleet keeps of the links of one host. On disk: links.json, beside the result document of
+/// the probe `links`, which is many times as large.
+struct HostLinks {
+  std::string host;
+  std::string run;  ///< as GpuSummary has it
+  std::vector<LinkFact> facts;
+  std::vector<LinkKind> kinds;
+  std::vector<LinkPair> pairs;
+};
+
+inline constexpr std::string_view summary_file = "gpu.json", links_file = "links.json";
+/// The files' first members.
 inline constexpr std::string_view summary_key = "fathom_fleet_gpu";
+inline constexpr std::string_view links_key = "fathom_fleet_links";
 
 /// Which figures a document holds.
 enum class Phase { alone, together };
@@ -131,12 +163,17 @@ enum class Phase { alone, together };
 /// document of the same phase gave stay. Identity and settings are the first document's.
 void add_document(GpuSummary& summary, const Document& document, Phase phase);
 
-/// The text of gpu.json.
+/// From a document of the probe `links`.
+HostLinks links_of(const std::string& host, const Document& document);
+
+/// The text of gpu.json and of links.json.
 std::string to_text(const GpuSummary& summary);
+std::string to_text(const HostLinks& links);
 
 /// Strictly as written; throws Error(document_malformed) or Error(document_version) naming `origin`
 /// and the place. Hostile text costs bounded time and memory.
 GpuSummary parse_summary(std::string_view text, const std::string& origin);
+HostLinks parse_links(std::string_view text, const std::string& origin);
 
 /// Throws Error(document_malformed) naming `origin` where figures have no date, or a bad one.
 void require_date(const GpuSummary& summary, const std::string& origin);
