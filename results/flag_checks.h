@@ -26,6 +26,14 @@ CLI::Validator positive_number();
 /// A number of seconds above 0, at most 10^6.
 CLI::Validator seconds();
 
+/// 0 or more, with k, M, G, T, P for powers of 1000 or Ki, Mi, Gi, Ti, Pi for powers of 1024, and
+/// `unit` ("B", "B/s", "FLOP") after it or not: "4GiB", "1.5 TB/s", "137e9". Hands the plain number
+/// on.
+CLI::Validator quantity(const std::string& unit);
+
+/// A count from 1 on with such a suffix, or B for G, as models' sizes are written: "7B", "405e9".
+CLI::Validator model_size();
+
 /// What the CUDA runtime and file descriptors count with.
 CLI::Validator ordinal();
 

@@ -91,14 +91,7 @@ std::vector<VisibleGpu> query_gpus(const fs::path& programs) {
 Json query_checks(const fs::path& programs, std::optional<int> device) {
   std::vector<std::string> arguments{"--doctor"};
   if (device) arguments.insert(arguments.end(), {"--device", std::to_string(*device)});
-  return ask(programs, arguments, [](const Json& answer) {
-    for (const Json& check : answer.at("checks")) {
-      for (const char* text : {"id", "status", "what", "detail", "what_to_do"})
-        static_cast<void>(check.at(text).get<std::string>());
-      if (const Json& gpu = check.at("gpu"); !gpu.is_null()) static_cast<void>(gpu.get<int>());
-    }
-    return answer.at("checks");
-  });
+  return ask(programs, arguments, [](const Json& answer) { return answer.at("checks"); });
 }
 
 std::string nvidia_gpu_on_pci() {

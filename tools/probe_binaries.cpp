@@ -50,12 +50,6 @@ ProbeBinary described(const std::filesystem::path& program, const CapturedRun& r
   }
 }
 
-std::vector<std::string> names_of(const std::vector<ProbeBinary>& probes) {
-  std::vector<std::string> names;
-  for (const auto& probe : probes) names.push_back(probe.name);
-  return names;
-}
-
 }  // namespace
 
 std::filesystem::path executable_folder() {
@@ -87,11 +81,7 @@ std::vector<ProbeBinary> find_probes(const std::filesystem::path& folder) {
 std::vector<ProbeBinary> select_probes(const std::vector<ProbeBinary>& probes,
                                        const std::vector<std::string>& names,
                                        const RunSuite& suite) {
-  const std::vector<std::string> known = names_of(probes);
-  for (const auto& name : names)
-    if (std::ranges::count(known, name) == 0)
-      fail(ExitCode::bad_input, "There is no probe `{}`.{} `fathom list` shows them all.", name,
-           did_you_mean(name, known));
+  check_names("--probe", names, probes);
   std::vector<ProbeBinary> selected;
   std::ranges::copy_if(probes, std::back_inserter(selected), [&](const ProbeBinary& probe) {
     return names.empty() ? suite.has(probe.group) : std::ranges::count(names, probe.name) > 0;
@@ -104,12 +94,13 @@ std::vector<ProbeBinary> select_probes(const std::vector<ProbeBinary>& probes,
   return selected;
 }
 
-void check_selected(const std::string& flag, const std::vector<std::string>& names,
-                    const std::vector<ProbeBinary>& selected) {
-  const std::vector<std::string> known = names_of(selected);
+void check_names(const std::string& flag, const std::vector<std::string>& names,
+                 const std::vector<ProbeBinary>& probes) {
+  std::vector<std::string> known;
+  for (const auto& probe : probes) known.push_back(probe.name);
   for (const auto& name : names)
     if (std::ranges::count(known, name) == 0)
-      fail(ExitCode::bad_input, "{}: this run has no probe `{}`, only {}.{}", flag, name,
+      fail(ExitCode::bad_input, "{}: there is no probe `{}`, only {}.{}", flag, name,
            fmt::join(known, ", "), did_you_mean(name, known));
 }
 

@@ -33,14 +33,14 @@ bool has_probes(const std::filesystem::path& folder);
 std::vector<ProbeBinary> find_probes(const std::filesystem::path& folder);
 
 /// Those with the given names, in the order of `probes`; those of the
-/// suite's groups if no name is given. Throws Error(bad_input) for a name that is not there, with
-/// the closest one that is, and Error(setup_incomplete) if the groups have none.
+/// suite's groups if no name is given. Throws as check_names does, and Error(setup_incomplete) if
+/// the groups have none.
 std::vector<ProbeBinary> select_probes(const std::vector<ProbeBinary>& probes,
                                        const std::vector<std::string>& names,
                                        const RunSuite& suite);
 
-/// Throws Error(bad_input) for a name in a flag's list that none of a run's probes has.
-void check_selected(const std::string& flag, const std::vector<std::string>& names,
-                    const std::vector<ProbeBinary>& selected);
+/// Throws Error(bad_input) for a name in a flag's list that none of the probes has.
+void check_names(const std::string& flag, const std::vector<std::string>& names,
+                 const std::vector<ProbeBinary>& probes);
 
 }  // namespace fathom

@@ -43,7 +43,7 @@ ExitCode combined_exit_code(const std::vector<ExitCode>& causes);
 /// One probe's part of a run.
 struct ProbePart {
   ProbeOutcome outcome;
-  std::optional<Document> document;  ///< what it left, its summary saying what `outcome` says
+  std::optional<Document> document{};  ///< what it left, its summary saying what `outcome` says
   bool nothing_selected = false;     ///< --benchmark_filter fits none of its cases
   double elapsed_s = 0;
 };

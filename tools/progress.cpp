@@ -10,21 +10,13 @@
 #include <sstream>
 
 namespace fathom {
-namespace {
-
-std::size_t terminal_columns() {
-  winsize size{};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
-}
-
-}  // namespace
 
 std::optional<ProbeProgress> parse_progress(std::string_view line) {
   std::istringstream words{std::string(line)};
   ProbeProgress progress;
-  if (!(words >> progress.done >> progress.total >> progress.elapsed_s)) return std::nullopt;
+  double elapsed_s = 0;
+  if (!(words >> progress.done >> progress.total >> elapsed_s)) return std::nullopt;
   std::getline(words >> std::ws, progress.name);
-  if (progress.done < 0 || progress.total < 0) return std::nullopt;
   return progress;
 }
 
@@ -35,14 +27,6 @@ std::string spoken_duration(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
-std::optional<double> seconds_left(double elapsed_s, std::size_t index, std::size_t probes,
-                                   const ProbeProgress& progress) {
-  const double of_probe = progress.total > 0 ? 1.0 * progress.done / progress.total : 0;
-  const double done = static_cast<double>(index) + of_probe;
-  if (done == 0) return std::nullopt;
-  return elapsed_s / done * (static_cast<double>(probes) - done);
-}
-
 void ProgressLine::start_probe(std::size_t index, const std::string& name) {
   index_ = index;
   probe_ = fmt::format("[{}/{}] {}: ", index + 1, probes_, name);
@@ -51,15 +35,20 @@ void ProgressLine::start_probe(std::size_t index, const std::string& name) {
 
 void ProgressLine::update(const ProbeProgress& progress) {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
-  const auto seconds = seconds_left(elapsed.count(), index_, probes_, progress);
+  // As if probes took equally long, since how many cases later ones have, only they know.
+  const double done =
+      static_cast<double>(index_) + 1.0 * progress.done / std::max(1, progress.total);
+  const double left = elapsed.count() / done * (static_cast<double>(probes_) - done);
   draw(fmt::format("{}{} of {}, {}{}", probe_, progress.done, progress.total,
-                   seconds ? fmt::format("about {} left, ", spoken_duration(*seconds)) : "",
+                   done > 0 ? fmt::format("about {} left, ", spoken_duration(left)) : "",
                    progress.name));
 }
 
 void ProgressLine::draw(const std::string& text) {
   if (isatty(STDERR_FILENO) != 1 || (text.empty() && !drawn_)) return;
-  fmt::print(stderr, "\r\033[K{}", text.substr(0, terminal_columns() - 1));
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  fmt::print(stderr, "\r\033[K{}", text.substr(0, known ? size.ws_col - 1u : 79));
   std::fflush(stderr);
   drawn_ = !text.empty();
 }

@@ -10,8 +10,7 @@ namespace fathom {
 /// One line that a probe writes to the descriptor of --progress-fd: "done total elapsed_s name".
 struct ProbeProgress {
   int done = 0, total = 0;
-  double elapsed_s = 0;  ///< since the probe's start
-  std::string name;      ///< of what is being measured
+  std::string name;  ///< of what is being measured
 };
 
 /// Nothing if the line is not of that form.
@@ -19,11 +18,6 @@ std::optional<ProbeProgress> parse_progress(std::string_view line);
 
 /// "45 s", "2 min 5 s", "1 h 2 min"
 std::string spoken_duration(double seconds);
-
-/// How much longer a run takes of which probe `index` is that far: as if probes took equally long,
-/// since how many cases later ones have, only they know. Empty until a first case is done.
-std::optional<double> seconds_left(double elapsed_s, std::size_t index, std::size_t probes,
-                                   const ProbeProgress& progress);
 
 /// A line on the terminal that says what is being measured and how long the run may still take.
 /// Writes nothing where standard error is not a terminal.

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <thread>
+#include <utility>
 
 #include "results/clean_text.h"
 #include "results/device_lock.h"
@@ -73,21 +74,13 @@ ExitCode replay_without_gpu(const RunArguments& options, ExitCode code, const ch
 }
 
 /// Holds the GPU for the whole run, so that nobody gets in between two probes.
-DeviceLock lock_device(const RunArguments& options, const Fingerprint& fingerprint,
-                       const OutputFolder& folder) {
-  try {
-    DeviceLock lock(
-        fingerprint.gpu_uuid_hash, std::chrono::hours(options.wait ? 1 : 0),
-        [](const std::string& holder) {
-          print_line(fmt::format("Waiting for the GPU, which is in use by {}.", holder));
-        });
-    setenv("FATHOM_LOCK_FD", lock.share_with_children().c_str(), 1);
-    return lock;
-  } catch (const Error&) {
-    std::error_code ignored;
-    fs::remove(folder.root, ignored);  // only an empty one goes
-    throw;
-  }
+DeviceLock lock_device(const RunArguments& options, const Fingerprint& fingerprint) {
+  DeviceLock lock(fingerprint.gpu_uuid_hash, std::chrono::hours(options.wait ? 1 : 0),
+                  [](const std::string& holder) {
+                    print_line(fmt::format("Waiting for the GPU, which is in use by {}.", holder));
+                  });
+  setenv("FATHOM_LOCK_FD", lock.share_with_children().c_str(), 1);
+  return lock;
 }
 
 /// A summary for a probe that left no document.
@@ -111,49 +104,55 @@ class Run {
 
   void measure(const std::vector<ProbeBinary>& probes) {
     const std::size_t together = options_.start_together ? most_held_together(fingerprint_) : 1;
-    HeldProbes held;  // of the group that the present one is in
+    HeldProbes up(probes.size());
+    std::optional<std::size_t> ending;  // it has measured, and ends while the next one measures
+    const auto finish = [&](std::size_t i) {
+      add(probes[i], up[i]->finish(inbox_));
+      up[i].reset();
+    };
+    const auto finish_ending = [&] {
+      if (ending) finish(*std::exchange(ending, std::nullopt));
+    };
     ProgressLine progress(probes.size());
     for (std::size_t i = 0; i < probes.size(); ++i) {
       if (together > 1 && i % together == 0 && !has_to_stop()) {
-        finish_measured();
+        finish_ending();
         progress.start_probe(i, probes[i].name);
-        held = start_held(std::span(probes).subspan(i, std::min(together, probes.size() - i)),
-                          options_, folder_, inbox_);
+        const std::size_t group = std::min(together, probes.size() - i);
+        HeldProbes held =
+            start_held(std::span(probes).subspan(i, group), options_, folder_, inbox_);
+        std::ranges::move(held, up.begin() + static_cast<std::ptrdiff_t>(i));
       }
       if (has_to_stop()) {
-        held.clear();
-        finish_measured();
+        for (std::size_t waiting = i; waiting < up.size(); ++waiting) up[waiting].reset();
+        finish_ending();
         skip(probes[i]);
         continue;
       }
       progress.start_probe(i, probes[i].name);
-      ProbePart part;
       try {
-        std::unique_ptr<ProbeProcess> process;
-        if (!held.empty()) process = std::move(held[i % together]);
-        if (!process) {
+        if (!up[i]) {
           progress.clear();
-          finish_measured();
-          process = std::make_unique<ProbeProcess>(probes[i], options_, folder_,
-                                                   HeldRun::Start::at_once);
+          finish_ending();
+          up[i] =
+              std::make_unique<ProbeProcess>(probes[i], options_, folder_, HeldRun::Start::at_once);
         }
-        const bool measured =
-            process->measure(running_beside(held), inbox_,
-                             [&](const ProbeProgress& p) { progress.update(p); });
+        const auto beside = std::ranges::count_if(
+            up, [&](const auto& other) { return other && other != up[i] && !other->try_end(); });
+        const bool measured = up[i]->measure(static_cast<std::size_t>(beside), inbox_,
+                                             [&](const ProbeProgress& p) { progress.update(p); });
         progress.clear();
-        finish_measured();
-        if (measured) {
-          measured_ = {&probes[i], std::move(process)};
-          continue;
-        }
-        part = process->finish(inbox_);
+        finish_ending();
+        if (measured)
+          ending = i;
+        else
+          finish(i);
       } catch (const Error& error) {  // it could not be started: the others' results stay
-        part.outcome = {ProbeStatus::failed, error.what(), error.code()};
+        progress.clear();
+        add(probes[i], {.outcome = {ProbeStatus::failed, error.what(), error.code()}});
       }
-      progress.clear();
-      add(probes[i], part);
     }
-    finish_measured();
+    finish_ending();
   }
 
   bool nothing_selected() const { return causes_.empty(); }
@@ -220,21 +219,6 @@ class Run {
     return stopper_.has_value();
   }
 
-  /// Those that wait for their turn, and the one before, which may take its time to end.
-  std::size_t running_beside(const HeldProbes& held) const {
-    const auto waiting = std::ranges::count_if(
-        held, [](const auto& probe) { return probe && !probe->try_end(); });
-    const bool ending = measured_ && !measured_->process->try_end();
-    return static_cast<std::size_t>(waiting) + (ending ? 1 : 0);
-  }
-
-  void finish_measured() {
-    if (!measured_) return;
-    const Measured last = std::move(*measured_);
-    measured_.reset();
-    add(*last.probe, last.process->finish(inbox_));
-  }
-
   /// For a run in which no probe left a document: the report still says on what it was tried.
   Document empty_document() const {
     Document document;
@@ -247,18 +231,11 @@ class Run {
     return document;
   }
 
-  /// One that was started together with others, and only has to end while the next one measures.
-  struct Measured {
-    const ProbeBinary* probe;
-    std::unique_ptr<ProbeProcess> process;
-  };
-
   const RunArguments& options_;
   const OutputFolder& folder_;
   const Fingerprint& fingerprint_;
   SignalInbox& inbox_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::optional<Measured> measured_;
   std::optional<Document> merged_;
   std::vector<ProbeSummary> missing_;
   std::vector<ExitCode> causes_;  ///< of each that was selected, and of parts that did not fit
@@ -277,9 +254,9 @@ void keeping(const std::string& where, const std::function<void()>& write) {
 
 ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& probes,
                  const Fingerprint& fingerprint) {
+  const DeviceLock lock = lock_device(options, fingerprint);
   const OutputFolder folder =
       prepare_output_folder(output_root(options, fingerprint.gpu_name, false));
-  const DeviceLock lock = lock_device(options, fingerprint, folder);
   make_folder(folder.logs());
   make_folder(folder.parts());
   print_line(fmt::format("Measuring {} with {}, suite {}.", fingerprint.gpu_name,
@@ -305,8 +282,6 @@ ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& pr
 }
 
 ExitCode run(const RunArguments& options) {
-  if (options.replay && options.require_gpu)
-    throw Error(ExitCode::bad_input, "--replay and --require-gpu exclude each other.");
   // It needs no programs, of which those of its suite may not be built.
   if (options.replay) return replay(options, "a replay was asked for");
   const fs::path programs = program_folder();
@@ -317,7 +292,7 @@ ExitCode run(const RunArguments& options) {
         "--replay.");
   const auto probes =
       select_probes(find_probes(programs), options.probes, *find_run_suite(options.suite));
-  check_selected("--counters-of", options.counters_of, probes);
+  check_names("--counters-of", options.counters_of, probes);
   Fingerprint fingerprint;
   try {
     fingerprint = query_device(programs, options.device);
@@ -351,9 +326,11 @@ void add_run(CLI::App& app, RunArguments& options) {
                  "that only counters can decide; may be given several times")
       ->excludes(no_counters)
       ->type_name("NAME");
-  app.add_flag("--require-gpu", options.require_gpu,
-               "Fail with exit code 3 where there is no GPU, instead of replaying a recording");
-  app.add_flag("--replay", options.replay, "Replay the recording even if there is a GPU");
+  CLI::Option* require_gpu =
+      app.add_flag("--require-gpu", options.require_gpu,
+                   "Fail with exit code 3 where there is no GPU, instead of replaying a recording");
+  app.add_flag("--replay", options.replay, "Replay the recording even if there is a GPU")
+      ->excludes(require_gpu);
   app.add_flag("--wait", options.wait, "Wait if another Fathom holds the GPU");
   // Profilers of several processes get into each other's way, even of those that wait.
   app.add_flag("--start-together", options.start_together,

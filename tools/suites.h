@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,12 +9,11 @@ namespace fathom {
 /// What `fathom run --suite NAME` runs: the probes of some groups, each with one size of its sweep.
 struct RunSuite {
   std::string name;
-  /// As a probe's `--describe` says it: "core", "atlas", "atlas-long"; empty where there are fewer.
-  std::array<std::string_view, 2> groups;
   const char* sweep;  ///< what the probes' own --suite takes: "quick" or "default"
   int probe_limit_s;  ///< after which a probe is ended: well above what it takes on a fast GPU
   const char* description;  ///< with the time it may take
 
+  /// A group as a probe's `--describe` says it: "core", "atlas", "atlas-long".
   bool has(std::string_view group) const;
   std::string group_names() const;  ///< "atlas, atlas-long"
 };

@@ -13,7 +13,7 @@ TEST_CASE("A wrong word on the command line gets the closest right one", "[e2e]"
       {{"rum", "Did you mean `run`?"},
        {"xyzzy", "fathom --help"},
        {"run --probe frist", "Did you mean `first`?"},
-       {"run --probe nothing_like_it", "fathom list"},
+       {"run --probe nothing_like_it", "there is no probe `nothing_like_it`, only first"},
        {"run --start-together", "--no-counters"},
        {"run --requre-gpu", "Did you mean `--require-gpu`?"},
        {"run --suite fast", "quick"},

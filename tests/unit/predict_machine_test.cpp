@@ -2,8 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "results/flag_checks.h"
 #include "tests/testing.h"
-#include "tools/predict/quantity.h"
 
 namespace fathom {
 namespace {

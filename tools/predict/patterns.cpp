@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -118,8 +117,8 @@ void add_pattern_flags(CLI::App& app, PatternFlags& flags) {
       tile_flag("--first", flags.first, "Row or column in the tile of lane 0"),
       app.add_flag("--xor-swizzle", flags.tile.xor_swizzle,
                    "Element (row, column) lies at column XOR row")};
-  auto* file = path_flag(app, "--patterns", flags.file,
-                         "Many accesses from a CSV file, or - for standard input, answered in CSV");
+  auto* file =
+      path_flag(app, "--patterns", flags.file, "Many accesses from a CSV file, answered in CSV");
   for (auto* option : {op, bytes, base}) file->excludes(option);
   for (auto* option : patterns) file->excludes(option);
   for (auto* option : one_access) file->excludes(option);
@@ -157,14 +156,7 @@ WarpAccess access_of(const PatternFlags& flags) {
 
 std::string answer_patterns(const std::string& file, std::string_view header,
                             AnswerOfAccess answer) {
-  const bool piped = file == "-";
-  const std::string name = piped ? "standard input" : file;
-  std::ifstream opened;
-  if (piped)
-    std::ios::sync_with_stdio(false);  // else it is read byte by byte
-  else
-    opened.open(file, std::ios::binary);
-  std::istream& input = piped ? std::cin : opened;
+  std::ifstream input(file, std::ios::binary);
   std::string line;
   const auto next = [&] {
     const bool there = static_cast<bool>(std::getline(input, line));
@@ -177,11 +169,11 @@ std::string answer_patterns(const std::string& file, std::string_view header,
   if (line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);  // as spreadsheets mark UTF-8
   const bool readable = input.eof() || any;
   if (readable && line != columns)
-    fail(ExitCode::bad_input, "{}: the first line must be op,bytes,lane0,...,lane31.", name);
+    fail(ExitCode::bad_input, "{}: the first line must be op,bytes,lane0,...,lane31.", file);
   std::string text = fmt::format("{}\n", header);
   std::uint64_t row = 0;
   const auto refuse = [&](const std::string& column, const std::string& what) {
-    fail(ExitCode::bad_input, "{}: row {} (line {}){}: {}.", name, row, row + 1,
+    fail(ExitCode::bad_input, "{}: row {} (line {}){}: {}.", file, row, row + 1,
          column.empty() ? "" : ", column " + column, what);
   };
   try {
@@ -193,7 +185,7 @@ std::string answer_patterns(const std::string& file, std::string_view header,
   } catch (const LaneError& error) {
     refuse(fmt::format("lane{}", error.lane()), error.reason());
   }
-  if (!input.eof()) fail(ExitCode::bad_input, "{} cannot be read: {}.", name, std::strerror(errno));
+  if (!input.eof()) fail(ExitCode::bad_input, "{} cannot be read: {}.", file, std::strerror(errno));
   return text;
 }
 

@@ -44,9 +44,9 @@ inline constexpr const char* patterns_help =
 /// Two numbers that a model says of one warp access.
 using AnswerOfAccess = std::array<int, 2> (*)(const models::WarpAccess&);
 
-/// The answers to a file's accesses, or to those on standard input for "-": `header`, then one row
-/// for each of the file's, whose addresses are decimal, or hexadecimal from 0x on. Lines end in LF
-/// or CR LF, and the last one's end may be missing.
+/// The answers to a file's accesses: `header`, then one row for each of the file's, whose addresses
+/// are decimal, or hexadecimal from 0x on. Lines end in LF or CR LF, and the last one's end may be
+/// missing.
 ///
 /// All or nothing: throws Error(bad_input) that names row and column of the first mistake. Rows
 /// count from 1 after the header; the message gives the line too.

@@ -11,7 +11,6 @@
 #include "results/json_values.h"
 #include "tools/predict/machine.h"
 #include "tools/predict/predict_command.h"
-#include "tools/predict/quantity.h"
 
 namespace fathom {
 namespace {

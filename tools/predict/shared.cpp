@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <map>
+#include <utility>
 
 #include "models/shared_memory.h"
 #include "results/format.h"
@@ -34,20 +37,14 @@ std::string sentence(const WarpAccess& access, const SharedExplanation& why) {
                        access.bytes_per_lane == 1 ? "is" : "are", why.group_lanes,
                        why.merged ? ", doubled because pairs of lanes agree on their address" : "");
   if (cost.conflicts == 0) return text + ", and no bank has two words to deliver to a group.";
-  std::array<std::array<int, shared_banks>, warp_size> words{};  // by a group's first lane
-  int worst_bank = 0, worst = 0;
-  for (const auto& wavefront : why.wavefronts) {
-    for (int bank = 0; bank < shared_banks; ++bank) {
-      const auto group = static_cast<std::size_t>(wavefront.first_lane);
-      words[group][bank] += wavefront.lanes[bank] != 0 ? 1 : 0;
-      if (words[group][bank] > worst) {
-        worst = words[group][bank];
-        worst_bank = bank;
-      }
-    }
-  }
+  std::map<std::pair<int, int>, int> words;  // by a group's first lane and a bank
+  for (const auto& wavefront : why.wavefronts)
+    for (int bank = 0; bank < shared_banks; ++bank)
+      words[{wavefront.first_lane, bank}] += wavefront.lanes[bank] != 0;
+  const auto& [where, worst] =
+      *std::ranges::max_element(words, {}, [](const auto& word) { return word.second; });
   return fmt::format("{}; bank {} has {} different words to deliver to a group, one a wavefront.",
-                     text, worst_bank, worst);
+                     text, where.second, worst);
 }
 
 std::string picture(const SharedExplanation& why) {

@@ -14,7 +14,6 @@
 #include "results/json_values.h"
 #include "tools/predict/machine.h"
 #include "tools/predict/predict_command.h"
-#include "tools/predict/quantity.h"
 #include "tools/predict/transformer_config.h"
 
 namespace fathom {

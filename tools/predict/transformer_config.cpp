@@ -17,9 +17,21 @@ namespace {
 using PlainJson = nlohmann::json;
 using models::TransformerShape;
 
+/// A model's config.json, whose members are refused by name where they are not what they should be.
 class Config {
  public:
-  Config(PlainJson json, std::string file) : json_(std::move(json)), file_(std::move(file)) {}
+  explicit Config(const std::filesystem::path& file) : file_(file.string()) {
+    // A config has a few kilobytes; whatever is larger is another file.
+    constexpr std::size_t limit = 1 << 20;
+    try {
+      json_ = parse_strict_json(read_file_up_to(file, limit), file_);
+    } catch (const Error& error) {
+      // The parser's sentence is about result documents.
+      if (error.code() != ExitCode::document_malformed) throw;
+    }
+    if (!json_.is_object())
+      fail(ExitCode::bad_input, "{} is no JSON object: give a model's config.json.", file_);
+  }
 
   [[noreturn]] void refuse(const std::string& what) const {
     fail(ExitCode::bad_input, "{}: {}.", file_, what);
@@ -75,29 +87,6 @@ TransformerShape llama_shape(const Config& config) {
           .mlp_bias = config.flag("mlp_bias", false)};
 }
 
-void add_qwen_experts(const Config& config, TransformerShape& shape) {
-  if (config.number("decoder_sparse_step", 1) != 1 || !config.value("mlp_only_layers").empty())
-    config.refuse("some of its layers have experts and others none, which the model does not know");
-  shape.experts = config.number("num_experts");
-  shape.active_experts = config.number("num_experts_per_tok");
-  shape.intermediate = config.number("moe_intermediate_size");
-}
-
-Config read_config(const std::filesystem::path& file) {
-  // A config has a few kilobytes; whatever is larger is another file.
-  constexpr std::size_t limit = 1 << 20;
-  PlainJson json;
-  try {
-    json = parse_strict_json(read_file_up_to(file, limit), file.string());
-  } catch (const Error& error) {
-    // The parser's sentence is about result documents.
-    if (error.code() != ExitCode::document_malformed) throw;
-  }
-  if (!json.is_object())
-    fail(ExitCode::bad_input, "{} is no JSON object: give a model's config.json.", file.string());
-  return Config(std::move(json), file.string());
-}
-
 TransformerShape shape_of(const Config& config) {
   const PlainJson type = config.value("model_type");
   const std::string family = type.is_string() ? type : "";
@@ -115,7 +104,14 @@ TransformerShape shape_of(const Config& config) {
     shape.experts = config.number("num_local_experts");
     shape.active_experts = config.number("num_experts_per_tok");
   }
-  if (family.ends_with("_moe")) add_qwen_experts(config, shape);
+  if (family.ends_with("_moe")) {
+    if (config.number("decoder_sparse_step", 1) != 1 || !config.value("mlp_only_layers").empty())
+      config.refuse(
+          "some of its layers have experts and others none, which the model does not know");
+    shape.experts = config.number("num_experts");
+    shape.active_experts = config.number("num_experts_per_tok");
+    shape.intermediate = config.number("moe_intermediate_size");
+  }
   if (family == "qwen2_moe") {
     shape.shared_intermediate = config.number("shared_expert_intermediate_size");
     shape.shared_expert_gate = true;
@@ -126,7 +122,7 @@ TransformerShape shape_of(const Config& config) {
 }  // namespace
 
 ConfiguredModel model_from_config(const std::filesystem::path& file) {
-  const Config config = read_config(file);
+  const Config config(file);
   const std::int64_t window = config.number("sliding_window", 0);
   const bool slides = window > 0 && config.flag("use_sliding_window", true);
   return {shape_of(config), slides ? std::optional(window) : std::nullopt};
