@@ -41,14 +41,14 @@ void add_causes(const Fleet& fleet, const Group& group, std::vector<CardScore>& 
   std::map<std::string, std::size_t> reasons;  // how many cards have each
   std::map<std::string, std::map<std::string, std::size_t>> settings;
   for (const std::size_t gpu : group.members) {
-    const GpuSummary& summary = fleet.gpus[gpu].summary;
+    const GpuSummary& summary = fleet.gpus[gpu];
     for (const std::string& reason : summary.health.throttle_reasons) ++reasons[reason];
     for (const char* name : {"ECC", "MIG", "driver"})
       if (const auto own = summary.settings.find(name); own != summary.settings.end())
         ++settings[name][own->second];
   }
   for (CardScore& card : cards) {
-    const GpuSummary& summary = fleet.gpus[card.gpu].summary;
+    const GpuSummary& summary = fleet.gpus[card.gpu];
     const Health& own = summary.health;
     const auto hold = [](const char* what, const char* unit, Value value, Value others,
                          auto is_cause, std::vector<std::string>& found) {
@@ -60,7 +60,7 @@ void add_causes(const Fleet& fleet, const Group& group, std::vector<CardScore>& 
     const auto hold_health = [&](const char* what, const char* unit, Value Health::*channel,
                                  auto is_cause) {
       hold(what, unit, own.*channel,
-           median_of(usual, what, [&](const FleetGpu& gpu) { return gpu.summary.health.*channel; }),
+           median_of(usual, what, [&](const GpuSummary& gpu) { return gpu.health.*channel; }),
            is_cause, found);
     };
     hold_health("memory clock", "Hz", &Health::memory_clock_hz, lower(same_clock));
@@ -87,12 +87,12 @@ void add_causes(const Fleet& fleet, const Group& group, std::vector<CardScore>& 
         found.push_back(fmt::format("{} {}, the others' {}", name, value->second, most->first));
     }
     const auto explain = [&](Finding& finding) {
-      const auto clock = [&](const FleetGpu& gpu) {
+      const auto clock = [&](const GpuSummary& gpu) {
         return gpu.at(finding.metric).sm_clock_hz.optional();
       };
       if (beyond_measured(finding.gap))
         finding.causes.push_back("beyond anything measured: the figure itself is wrong");
-      hold("SM clock", "Hz", clock(fleet.gpus[card.gpu]), median_of(clocks, finding.metric, clock),
+      hold("SM clock", "Hz", clock(summary), median_of(clocks, finding.metric, clock),
            lower(same_clock), finding.causes);
       finding.causes.insert(finding.causes.end(), found.begin(), found.end());
     };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <set>
 #include <thread>
 #include <tuple>
@@ -15,85 +16,11 @@
 #include "results/utc_time.h"
 
 namespace fathom::fleet {
-
-void FleetBuilder::add(GpuSummary&& summary, std::filesystem::path where) {
-  const std::lock_guard guard(mutex_);
-  FleetGpu gpu;
-  gpu.figures.resize(fleet_.metrics.size());
-  for (std::size_t i = 0; i < summary.names.size(); ++i) {
-    const MetricName& metric = summary.names[i];
-    std::size_t place = i;  // as a rule where it is in the summary, too
-    if (i >= fleet_.metrics.size() || fleet_.metrics[i].name != metric.name)
-      place = places_.try_emplace(metric.name, fleet_.metrics.size()).first->second;
-    if (place == fleet_.metrics.size()) {
-      fleet_.metrics.push_back(metric);
-      gpu.figures.emplace_back();
-    }
-    const MetricFigures& own = gpu.figures[place] = summary.figures[i];
-    if (!own.alone && !own.together) gpu.missing.push_back({metric.name, "", "no figure"});
-  }
-  summary.names = {};
-  summary.figures = {};
-  gpu.summary = std::move(summary);
-  gpu.where = std::move(where);
-  fleet_.gpus.push_back(std::move(gpu));
-}
-
-void FleetBuilder::add(HostLinks&& links) {
-  const std::lock_guard guard(mutex_);
-  fleet_.links.push_back(std::move(links));
-}
-
-void FleetBuilder::add(Problem&& problem) {
-  const std::lock_guard guard(mutex_);
-  fleet_.problems.push_back(std::move(problem));
-}
-
 namespace {
 
-/// Such a card counts as one of an unknown date, or it would be the later one for ever.
-void name_future_dates(Fleet& fleet) {
-  constexpr auto apart = std::chrono::hours(24);  // clocks of hosts may be
-  const std::string latest = utc_time(std::chrono::system_clock::now() + apart);
-  for (FleetGpu& gpu : fleet.gpus) {
-    std::string& date = gpu.summary.date;
-    if (date <= latest) continue;
-    fleet.problems.push_back(
-        {name_of(gpu.summary), fmt::format("its date, {}, is still to come", quotable(date)), 0});
-    date.clear();
-  }
-}
-
-/// The latest of one card's summaries stays. A card without a hash, one that failed before
-/// it was known, is known by its place.
-void keep_latest(Fleet& fleet) {
-  std::ranges::sort(fleet.gpus, {}, [](const FleetGpu& gpu) {
-    return std::tie(gpu.summary.host, gpu.summary.gpu, gpu.summary.date, gpu.where);
-  });
-  std::unordered_map<std::string, FleetGpu*> latest;
-  std::set<const FleetGpu*> earlier;
-  for (FleetGpu& gpu : fleet.gpus) {
-    const GpuSummary& s = gpu.summary;
-    FleetGpu*& kept = latest[s.uuid_hash.empty() ? name_of(s) : s.uuid_hash];
-    FleetGpu* loser = &gpu;
-    if (!kept || kept->summary.date <= s.date) std::swap(kept, loser);
-    if (!loser) continue;
-    earlier.insert(loser);
-    fleet.problems.push_back(
-        {loser->where.string(), "the same GPU was measured again later, which counts", 0});
-  }
-  std::erase_if(fleet.gpus, [&](const FleetGpu& gpu) { return earlier.contains(&gpu); });
-}
-
-/// Tells of GPUs that share a name. The GPUs are in the order of their names.
-void name_namesakes(Fleet& fleet) {
-  for (std::size_t i = 1; i < fleet.gpus.size(); ++i)
-    if (const std::string name = name_of(fleet.gpus[i].summary);
-        name == name_of(fleet.gpus[i - 1].summary))
-      fleet.problems.push_back({name,
-                                "it is the name of two GPUs: measure each machine with a "
-                                "--host-name of its own",
-                                0});
+/// A card without a hash, one that failed before it was known, is known by its place.
+std::string identity_of(const GpuSummary& gpu) {
+  return gpu.uuid_hash.empty() ? name_of(gpu) : gpu.uuid_hash;
 }
 
 /// Schedulers have short names where the machine's own has its domain.
@@ -103,23 +30,10 @@ bool is_one_host(std::string_view a, std::string_view b) {
   return a.substr(0, a_dot) == b.substr(0, b_dot);
 }
 
-void find_missing(Fleet& fleet, const Expected& expected) {
-  std::set<std::string> there;
-  for (const FleetGpu& gpu : fleet.gpus) there.insert(gpu.summary.host);
-  const int code = to_int(ExitCode::incomplete);
-  for (const std::string& host : expected.hosts)
-    if (std::ranges::none_of(there, [&](const auto& name) { return is_one_host(name, host); }))
-      fleet.problems.push_back({"host " + host, "it left no result", code});
-  if (expected.gpus && fleet.gpus.size() < *expected.gpus)
-    fleet.problems.push_back(
-        {counted(*expected.gpus - fleet.gpus.size(), "GPU"),
-         fmt::format("{} expected, {} left a result", *expected.gpus, fleet.gpus.size()), code});
-}
-
 /// What is not complete is at least incomplete.
-int code_of(const GpuSummary& summary) {
-  const int code = summary.exit_code;
-  const bool whole = summary.status == GpuStatus::complete;
+int code_of(const GpuSummary& gpu) {
+  const int code = gpu.exit_code;
+  const bool whole = gpu.status == GpuStatus::complete;
   return whole && (code == 0 || code == to_int(ExitCode::check_failed)) ? code : known_code(code);
 }
 
@@ -143,36 +57,81 @@ void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work
   take();
 }
 
-Fleet FleetBuilder::finish(const Expected& expected) {
-  const std::lock_guard guard(mutex_);
-  Fleet fleet = std::move(fleet_);
-  fleet_ = {};
-  name_future_dates(fleet);
-  keep_latest(fleet);
-  name_namesakes(fleet);
-  for (FleetGpu& gpu : fleet.gpus) gpu.summary.exit_code = code_of(gpu.summary);
-  find_missing_figures(fleet);
-  // With all figures, but a check that failed, say: a GPU that computes wrong results is no good
-  // one.
-  for (const FleetGpu& gpu : fleet.gpus)
-    if (gpu.summary.status != GpuStatus::complete || gpu.summary.exit_code != 0)
-      fleet.problems.push_back({name_of(gpu.summary), gpu.summary.reason, gpu.summary.exit_code});
-  find_missing(fleet, expected);
-  std::ranges::sort(fleet.links, {}, &HostLinks::host);
-  std::ranges::stable_sort(fleet.problems, {}, &Problem::what);
-  return fleet;
+void Fleet::add(GpuSummary&& gpu) {
+  const std::vector<MetricName> names = std::move(gpu.names);
+  const std::vector<MetricFigures> own = std::move(gpu.figures);
+  gpu.names = {};
+  gpu.figures.assign(metrics.size(), {});
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    std::size_t place = i;  // as a rule where it is in the summary, too
+    if (i >= metrics.size() || metrics[i].name != names[i].name)
+      place = places_.try_emplace(names[i].name, metrics.size()).first->second;
+    if (place == metrics.size()) {
+      metrics.push_back(names[i]);
+      gpu.figures.emplace_back();
+    }
+    gpu.figures[place] = own[i];
+    if (!own[i].alone && !own[i].together) gpu.missing.push_back({names[i].name, "", "no figure"});
+  }
+  gpus.push_back(std::move(gpu));
+}
+
+void Fleet::finish(const Expected& expected) {
+  constexpr auto apart = std::chrono::hours(24);  // clocks of hosts may be
+  const std::string latest_date = utc_time(std::chrono::system_clock::now() + apart);
+  for (GpuSummary& gpu : gpus)
+    if (gpu.date > latest_date) {  // counts as unknown, or it would be the later one for ever
+      const std::string date = quotable(std::exchange(gpu.date, ""));
+      problems.push_back({name_of(gpu), fmt::format("its date, {}, is still to come", date)});
+    }
+
+  std::ranges::sort(gpus, {}, [](const GpuSummary& gpu) {
+    return std::tie(gpu.host, gpu.gpu, gpu.date, gpu.where);
+  });
+  std::map<std::string, const GpuSummary*> latest;
+  for (const GpuSummary& gpu : gpus) {
+    const GpuSummary*& kept = latest[identity_of(gpu)];
+    if (!kept || kept->date <= gpu.date) kept = &gpu;
+  }
+  std::set<const GpuSummary*> earlier;
+  for (const GpuSummary& gpu : gpus)
+    if (&gpu != latest.at(identity_of(gpu))) {
+      earlier.insert(&gpu);
+      problems.push_back({gpu.where, "the same GPU was measured again later, which counts"});
+    }
+  std::erase_if(gpus, [&](const GpuSummary& gpu) { return earlier.contains(&gpu); });
+
+  for (std::size_t i = 1; i < gpus.size(); ++i)
+    if (name_of(gpus[i]) == name_of(gpus[i - 1]))
+      problems.push_back({name_of(gpus[i]),
+                          "it is the name of two GPUs: measure each machine with a --host-name of "
+                          "its own"});
+
+  for (GpuSummary& gpu : gpus) gpu.exit_code = code_of(gpu);
+  find_missing_figures(*this);
+  // Also one with all figures and a failed check: it computes wrong results.
+  for (const GpuSummary& gpu : gpus)
+    if (gpu.status != GpuStatus::complete || gpu.exit_code != 0)
+      problems.push_back({name_of(gpu), gpu.reason, gpu.exit_code});
+
+  const int incomplete = to_int(ExitCode::incomplete);
+  for (const std::string& host : expected.hosts)
+    if (std::ranges::none_of(gpus, [&](const GpuSummary& g) { return is_one_host(g.host, host); }))
+      problems.push_back({"host " + host, "it left no result", incomplete});
+  if (expected.gpus && gpus.size() < *expected.gpus)
+    problems.push_back({counted(*expected.gpus - gpus.size(), "GPU"),
+                        fmt::format("{} expected, {} left a result", *expected.gpus, gpus.size()),
+                        incomplete});
+  std::ranges::sort(links, {}, &HostLinks::host);
+  std::ranges::stable_sort(problems, {}, &Problem::what);
 }
 
 std::size_t Fleet::hosts() const {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < gpus.size(); ++i)
-    if (i == 0 || gpus[i].summary.host != gpus[i - 1].summary.host) ++count;
-  return count;
+  std::set<std::string_view> names;
+  for (const GpuSummary& gpu : gpus) names.insert(gpu.host);
+  return names.size();
 }
 
-bool Fleet::replay() const {
-  return std::ranges::any_of(
-      gpus, [](const FleetGpu& gpu) { return gpu.summary.source == Source::replay; });
-}
+bool Fleet::replay() const { return std::ranges::count(gpus, Source::replay, &GpuSummary::source); }
 
 }  // namespace fathom::fleet

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cmath>
-#include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <optional>
@@ -80,6 +80,13 @@ struct PhaseTimes {
   friend bool operator==(const PhaseTimes&, const PhaseTimes&) = default;
 };
 
+/// A figure that is not there though it should be, and why.
+struct MissingFigure {
+  std::string figure;  ///< the metric's name
+  std::string when;    ///< "alone", "together"
+  std::string reason;  ///< a clause
+};
+
 /// What a fleet keeps of one GPU: all that its report needs, in about a hundredth of the result
 /// document. On disk: gpu.json, beside the documents that it sums up.
 struct GpuSummary {
@@ -102,13 +109,19 @@ struct GpuSummary {
   Settings settings;
   Health health;
   PhaseTimes elapsed_s;
+  /// As many figures as names; in a fleet, which has the names, by its metrics, and perhaps fewer.
   std::vector<MetricName> names;
-  std::vector<MetricFigures> figures;  ///< as many as `names`
+  std::vector<MetricFigures> figures;
+  std::filesystem::path where;         ///< its gpu.json or result.json
+  std::vector<MissingFigure> missing;  ///< found in a fleet
+
+  MetricFigures at(std::size_t metric) const {
+    return metric < figures.size() ? figures[metric] : MetricFigures{};
+  }
 };
 
 inline constexpr std::string_view summary_file = "gpu.json";
 inline constexpr std::string_view summary_key = "fathom_fleet_gpu";
-inline constexpr int summary_version = 1;
 
 /// Which figures a document holds.
 enum class Phase { alone, together };

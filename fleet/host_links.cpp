@@ -1,21 +1,12 @@
 #include "fleet/host_links.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
-#include "fleet/summary_json.h"
 #include "results/format.h"
-#include "results/json_values.h"
-#include "results/names.h"
 #include "results/query.h"
 
 namespace fathom::fleet {
 namespace {
-
-namespace dom = simdjson::dom;
-using Json = nlohmann::ordered_json;
 
 std::string axis_text(const Entry& entry, const char* name) {
   const AxisValue* value = find_axis(entry, name);
@@ -42,25 +33,6 @@ HostLinks links_of(const std::string& host, const Document& document) {
                            entry->metric.value,
                            entry->bound ? Reading(entry->bound->value) : Reading()});
   }
-  return links;
-}
-
-std::string to_text(const HostLinks& links) {
-  Json json{{std::string(links_key), links_version}};
-  json.update(write_fields(links));
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-HostLinks parse_links(std::string_view text, const std::string& origin) {
-  const ParsedJson json(text, origin);
-  const Fields own(json.root(), Place{&origin});
-  require_version(own, links_key, links_version, "a host's links");
-  HostLinks links;
-  read_list(fields_of<HostLinks>, own, links);
-  const Place pairs = own.place().at("pairs");
-  for (std::size_t i = 0; i < links.pairs.size(); ++i)
-    if (links.pairs[i].kind >= links.kinds.size())
-      pairs.at(i).at("kind").refuse("is not the number of a kind");
   return links;
 }
 

@@ -46,7 +46,6 @@ struct HostLinks {
 
 inline constexpr std::string_view links_file = "links.json";
 inline constexpr std::string_view links_key = "fathom_fleet_links";
-inline constexpr int links_version = 1;
 
 /// From a document of the probe `links`.
 HostLinks links_of(const std::string& host, const Document& document);

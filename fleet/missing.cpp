@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -14,33 +15,30 @@
 namespace fathom::fleet {
 namespace {
 
-constexpr std::size_t fewest_peers = 3;
+constexpr std::pair<const char*, Reading MetricFigures::*> states[] = {
+    {"alone", &MetricFigures::alone}, {"together", &MetricFigures::together}};
 
-struct State {
-  Reading MetricFigures::*figure;
-  const char* name;
-};
-constexpr std::array states{State{&MetricFigures::alone, "alone"},
-                            State{&MetricFigures::together, "together"}};
-
-/// A number of mismatches may be 0, and so may a share. A rate, a time or an energy is none then.
-bool possible(double value, const std::string& unit) {
-  constexpr std::array<std::string_view, 7> quantities{"s", "cycles", "clocks", "W",
-                                                       "J", "B",      "Hz"};
+/// Takes out a figure that no measurement gives. A number of mismatches may be 0, and so may a
+/// share; a rate, a time or an energy is none then.
+void drop_impossible(auto& figure, const std::string& unit, const std::string& name,
+                     std::string_view when, std::vector<MissingFigure>& missing) {
+  if (!figure || *figure > 0) return;
+  constexpr std::string_view quantities[] = {"s", "cycles", "clocks", "W", "J", "B", "Hz"};
   const bool may_be_zero =
-      unit.find('/') == std::string::npos && !std::ranges::count(quantities, unit);
-  return value > 0 || (value == 0 && may_be_zero);
+      unit.find('/') == std::string::npos && std::ranges::count(quantities, unit) == 0;
+  if (*figure == 0 && may_be_zero) return;
+  missing.push_back(
+      {name, std::string(when), format_quantity(*figure, unit) + " is no measurement"});
+  figure = {};
 }
 
-std::string why_not(double value, const std::string& unit) {
-  return format_quantity(value, unit) + " is no measurement";
+/// Noise and telemetry explain figures: what they cannot be explains nothing.
+void drop_unless(auto can_be, std::initializer_list<std::optional<double>*> values) {
+  for (std::optional<double>* value : values)
+    if (*value && !can_be(**value)) value->reset();
 }
-
-/// Whether it collects the probe's counters: cases that only counters decide are not on every card.
-bool collects_counters(const GpuSummary& s, std::string_view probe) {
-  return s.no_counters.empty() &&
-         (s.counters_of.empty() || std::ranges::count(s.counters_of, probe) > 0);
-}
+constexpr auto above_zero = [](double value) { return value > 0; };
+constexpr auto at_least_zero = [](double value) { return value >= 0; };
 
 /// What cards have in common that should have the same figures.
 std::string kind_of(const GpuSummary& s) {
@@ -53,105 +51,87 @@ std::string kind_of(const GpuSummary& s) {
 /// What most cards of a kind have in a state, the others miss. Cards that say themselves what they
 /// lack have told it already.
 void find_absent(Fleet& fleet) {
-  std::map<std::string, std::vector<std::size_t>> kinds;
-  for (std::size_t i = 0; i < fleet.gpus.size(); ++i) {
-    const GpuSummary& s = fleet.gpus[i].summary;
-    if (s.status == GpuStatus::complete && s.exit_code == 0) kinds[kind_of(s)].push_back(i);
-  }
-  struct Peers {
-    std::size_t have = 0;
-    std::vector<std::size_t> lack;
-  };
+  constexpr std::size_t fewest_peers = 3;
+  std::map<std::string, std::vector<GpuSummary*>> kinds;
+  for (GpuSummary& gpu : fleet.gpus)
+    if (gpu.status == GpuStatus::complete && gpu.exit_code == 0)
+      kinds[kind_of(gpu)].push_back(&gpu);
   for (const auto& [kind, members] : kinds)
     for (std::size_t metric = 0; metric < fleet.metrics.size(); ++metric) {
       const std::string& name = fleet.metrics[metric].name;
       const std::string_view probe = std::string_view(name).substr(0, name.find('/'));
-      for (const State& state : states) {
-        std::array<Peers, 2> peers;  // those that collect the probe's counters have more cases
-        for (const std::size_t gpu : members) {
-          Peers& own = peers[collects_counters(fleet.gpus[gpu].summary, probe)];
-          if (fleet.gpus[gpu].at(metric).*state.figure)
-            ++own.have;
+      for (const auto& [state, figure] : states) {
+        struct Peers {
+          std::size_t have = 0;
+          std::vector<GpuSummary*> lack{};
+        } peers[2];  // cases that only counters decide are not on every card
+        for (GpuSummary* gpu : members) {
+          const auto& of = gpu->counters_of;
+          const bool counts =
+              gpu->no_counters.empty() && (of.empty() || std::ranges::count(of, probe) > 0);
+          if (gpu->at(metric).*figure)
+            ++peers[counts].have;
           else
-            own.lack.push_back(gpu);
+            peers[counts].lack.push_back(gpu);
         }
-        for (const auto& [have, lack] : peers)
-          if (have + lack.size() >= fewest_peers && have > lack.size())
-            for (const std::size_t gpu : lack) {
-              auto& missing = fleet.gpus[gpu].missing;
-              // Instead of a name without any figure.
-              std::erase_if(missing, [&](const MissingFigure& m) {
-                return m.figure == name && m.when.empty();
-              });
-              missing.push_back({name, state.name, "none, and cards of its kind have one"});
-            }
+        for (const auto& [have, lack] : peers) {
+          if (have + lack.size() < fewest_peers || have <= lack.size()) continue;
+          for (GpuSummary* gpu : lack) {
+            std::erase_if(gpu->missing, [&](const MissingFigure& m) {  // a name without any figure
+              return m.figure == name && m.when.empty();
+            });
+            gpu->missing.push_back({name, state, "none, and cards of its kind have one"});
+          }
+        }
       }
     }
-}
-
-void drop_impossible(const std::vector<MetricName>& metrics, FleetGpu& gpu) {
-  for (std::size_t i = 0; i < gpu.figures.size(); ++i) {
-    MetricFigures& figures = gpu.figures[i];
-    for (const State& state : states) {
-      Reading& figure = figures.*state.figure;
-      if (!figure || possible(*figure, metrics[i].unit)) continue;
-      gpu.missing.push_back({metrics[i].name, state.name, why_not(*figure, metrics[i].unit)});
-      figure = {};
-    }
-    if (figures.noise && *figures.noise < 0) figures.noise = {};
-    if (figures.sm_clock_hz && !(*figures.sm_clock_hz > 0)) figures.sm_clock_hz = {};
-  }
-}
-
-/// Telemetry explains figures: what it cannot have read explains nothing.
-void drop_impossible(Health& h) {
-  for (auto* above_zero : {&h.sm_clock_hz, &h.memory_clock_hz, &h.power_w, &h.power_limit_w,
-                           &h.pcie_generation, &h.pcie_width})
-    if (*above_zero && !(**above_zero > 0)) above_zero->reset();
-  for (auto* count : {&h.uncorrected_ecc_errors, &h.remapped_rows, &h.other_processes})
-    if (*count && !(**count >= 0)) count->reset();
 }
 
 /// "missing: copy/best together (0 B/s is no measurement) and 2 more"
 std::string missing_text(const std::vector<MissingFigure>& missing) {
   constexpr std::size_t most = 3;
   std::vector<std::string> shown;
-  for (std::size_t i = 0; i < std::min(most, missing.size()); ++i)
-    shown.push_back(fmt::format("{}{}{} ({})", missing[i].figure,
-                                missing[i].when.empty() ? "" : " ", missing[i].when,
-                                missing[i].reason));
+  for (const auto& [figure, when, reason] : missing | std::views::take(most))
+    shown.push_back(fmt::format("{}{}{} ({})", figure, when.empty() ? "" : " ", when, reason));
   return fmt::format(
       "missing: {}{}", fmt::join(shown, ", "),
       missing.size() > most ? fmt::format(" and {} more", missing.size() - most) : "");
 }
 
-void make_incomplete(FleetGpu& gpu) {
+void check(GpuSummary& gpu, const std::vector<MetricName>& metrics) {
+  for (std::size_t i = 0; i < gpu.figures.size(); ++i) {
+    MetricFigures& figures = gpu.figures[i];
+    for (const auto& [state, figure] : states)
+      drop_impossible(figures.*figure, metrics[i].unit, metrics[i].name, state, gpu.missing);
+    if (figures.noise && *figures.noise < 0) figures.noise = {};
+    if (figures.sm_clock_hz && !(*figures.sm_clock_hz > 0)) figures.sm_clock_hz = {};
+  }
+  Health& h = gpu.health;
+  drop_unless(above_zero, {&h.sm_clock_hz, &h.memory_clock_hz, &h.power_w, &h.power_limit_w,
+                           &h.pcie_generation, &h.pcie_width});
+  drop_unless(at_least_zero, {&h.uncorrected_ecc_errors, &h.remapped_rows, &h.other_processes});
   if (gpu.missing.empty()) return;
   std::ranges::sort(gpu.missing, {},
                     [](const MissingFigure& m) { return std::tie(m.figure, m.when); });
-  GpuSummary& s = gpu.summary;
-  s.reason += (s.reason.empty() ? "" : "; ") + missing_text(gpu.missing);
-  if (s.status == GpuStatus::complete) s.status = GpuStatus::partial;
-  if (s.exit_code == 0) s.exit_code = to_int(ExitCode::incomplete);
+  gpu.reason += (gpu.reason.empty() ? "" : "; ") + missing_text(gpu.missing);
+  if (gpu.status == GpuStatus::complete) gpu.status = GpuStatus::partial;
+  if (gpu.exit_code == 0) gpu.exit_code = to_int(ExitCode::incomplete);
 }
 
-void drop_impossible(HostLinks& links, std::vector<Problem>& problems) {
+void check(HostLinks& links, std::vector<Problem>& problems) {
   std::vector<MissingFigure> missing;
   for (LinkFact& fact : links.facts) {
-    if (fact.bound && !(*fact.bound > 0)) fact.bound.reset();
-    if (!fact.value || possible(*fact.value, fact.unit)) continue;
-    fact.reason = why_not(*fact.value, fact.unit);
-    missing.push_back({fact.quantity, fact.subject, fact.reason});
-    fact.value.reset();
+    drop_unless(above_zero, {&fact.bound});
+    const std::size_t before = missing.size();
+    drop_impossible(fact.value, fact.unit, fact.quantity, fact.subject, missing);
+    if (missing.size() > before) fact.reason = missing.back().reason;
   }
   for (LinkPair& pair : links.pairs) {
-    const LinkKind& kind = links.kinds[pair.kind];
     if (pair.bound && !(*pair.bound > 0)) pair.bound = {};
     if (!pair.value || *pair.value > 0) continue;
-    missing.push_back({fmt::format("{}, {}", kind.engine, kind.direction),
-                       fmt::format("GPU {} to {}", pair.from, pair.to),
-                       why_not(*pair.value, kind.unit)});
-    pair.value = {};
+    const auto& [engine, direction, unit] = links.kinds[pair.kind];
+    drop_impossible(pair.value, unit, fmt::format("{}, {}", engine, direction),
+                    fmt::format("GPU {} to {}", pair.from, pair.to), missing);
   }
   if (!missing.empty())
     problems.push_back(
@@ -162,12 +142,8 @@ void drop_impossible(HostLinks& links, std::vector<Problem>& problems) {
 
 void find_missing_figures(Fleet& fleet) {
   find_absent(fleet);
-  for (FleetGpu& gpu : fleet.gpus) {
-    drop_impossible(fleet.metrics, gpu);
-    drop_impossible(gpu.summary.health);
-    make_incomplete(gpu);
-  }
-  for (HostLinks& links : fleet.links) drop_impossible(links, fleet.problems);
+  for (GpuSummary& gpu : fleet.gpus) check(gpu, fleet.metrics);
+  for (HostLinks& links : fleet.links) check(links, fleet.problems);
 }
 
 }  // namespace fathom::fleet

@@ -1,9 +1,14 @@
 #include "fleet/outliers.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <mutex>
 #include <tuple>
+#include <utility>
 
 #include "results/distributions.h"
 #include "results/statistics.h"
@@ -11,18 +16,26 @@
 namespace fathom::fleet {
 namespace {
 
+/// Fewer cards of one kind of settings than this are held against the model's most frequent kind:
+/// their settings may be why they differ.
+constexpr std::size_t enough_for_own_group = 8;
 constexpr std::size_t fewest_cards = 3;
 constexpr double assumed_freedom = 30;
 /// The efficiency of the median absolute deviation against the standard deviation, for normal
 /// samples.
 constexpr double spread_efficiency = 0.37;
 
-/// One card's gap in one metric, and what is known of its noise beforehand.
-struct Gap {
-  std::size_t member;  ///< place in the group
-  double value;
-  double noise;
-};
+/// The settings that make a card faster or slower.
+std::string performance_settings(const Settings& settings) {
+  std::string text;
+  for (const char* name : {"ECC", "MIG", "confidential computing", "driver", "highest SM clock",
+                           "highest memory clock", "power limit"})
+    if (const auto own = settings.find(name); own != settings.end())
+      text += (text.empty() ? "" : ", ") + own->first + " " + own->second;
+  return text;
+}
+
+double square(double x) { return x * x; }
 
 /// How much worse a figure is than `reference`, as a logarithm; nothing unless both are above 0.
 std::optional<double> gap_of(Reading figure, std::optional<double> reference, Better better) {
@@ -31,98 +44,53 @@ std::optional<double> gap_of(Reading figure, std::optional<double> reference, Be
   return better == Better::higher ? -ratio : ratio;
 }
 
-/// What is compared of one metric.
-struct Column {
-  Compared compared;
-  double median;  ///< of the group's figures together, else alone
-  std::vector<Gap> gaps;
+/// One card's gap in one metric, and what is known of its noise beforehand.
+struct Gap {
+  std::size_t member;  ///< place in the group
+  double value;
+  double noise;
 };
 
-using Which = Reading MetricFigures::*;
+/// What is compared of one metric. Cards that have both figures and those that have one of them are
+/// not alike in their noise: each kind is held against its own.
+struct Columns {
+  double median = 0;  ///< of the figures together, else alone
+  std::vector<Gap> both, one, loss;
+};
 
-std::optional<double> median_of(const Fleet& fleet, const Group& group, std::size_t metric,
-                                Which which) {
-  std::vector<double> values;
-  for (const std::size_t gpu : group.members)
-    if (const Reading figure = fleet.gpus[gpu].at(metric).*which) values.push_back(*figure);
-  if (values.size() < fewest_cards) return std::nullopt;
-  return median(values);
-}
-
-/// Cards that have both figures and those that have one of them are not alike in their noise: each
-/// kind is a column of its own.
-std::vector<Column> columns_of(const Fleet& fleet, const Group& group, std::size_t metric) {
+Columns columns_of(const Fleet& fleet, const Group& group, std::size_t metric) {
   const Better better = fleet.metrics[metric].better;
-  const auto alone = median_of(fleet, group, metric, &MetricFigures::alone);
-  const auto together = median_of(fleet, group, metric, &MetricFigures::together);
-  const double median_figure = together.value_or(alone.value_or(0));
-  Column both{Compared::level, median_figure, {}}, one = both, loss{Compared::loss, 0, {}};
-  std::vector<double> losses;
+  std::vector<double> all_alone, all_together, losses;
+  for (const std::size_t gpu : group.members) {
+    const MetricFigures figures = fleet.gpus[gpu].at(metric);
+    if (figures.alone) all_alone.push_back(*figures.alone);
+    if (figures.together) all_together.push_back(*figures.together);
+  }
+  const auto usual = [](const std::vector<double>& values) {
+    return values.size() < fewest_cards ? std::nullopt : std::optional(median(values));
+  };
+  const auto alone = usual(all_alone), together = usual(all_together);
+  Columns columns{together.value_or(alone.value_or(0)), {}, {}, {}};
   for (std::size_t i = 0; i < group.members.size(); ++i) {
     const MetricFigures figures = fleet.gpus[group.members[i]].at(metric);
     const double noise = figures.noise ? *figures.noise : 0;
     const auto a = gap_of(figures.alone, alone, better);
     const auto t = gap_of(figures.together, together, better);
     if (a && t) {
-      both.gaps.push_back({i, (*a + *t) / 2, noise / std::sqrt(2.0)});
+      columns.both.push_back({i, (*a + *t) / 2, noise / std::sqrt(2.0)});
       losses.push_back(gap_of(figures.together, *figures.alone, better).value());
-      loss.gaps.push_back({i, losses.back(), noise * std::sqrt(2.0)});
+      columns.loss.push_back({i, losses.back(), noise * std::sqrt(2.0)});
     } else if (a || t) {
-      one.gaps.push_back({i, a ? *a : *t, noise});
+      columns.one.push_back({i, a ? *a : *t, noise});
     }
   }
-  if (!losses.empty()) {
-    const double usual = median(losses);
-    for (Gap& gap : loss.gaps) gap.value -= usual;
-  }
-  std::vector<Column> columns;
-  for (Column* column : {&both, &one, &loss})
-    if (column->gaps.size() >= fewest_cards) columns.push_back(std::move(*column));
+  const double usual_loss = median_or_none(losses).value_or(0);
+  for (Gap& gap : columns.loss) gap.value -= usual_loss;
   return columns;
-}
-
-struct Spread {
-  double deviation = 0;  ///< that a card's gap is divided by
-  double freedom = 0;
-  double robust = 0;  ///< of the cards alone
-  double typical_noise = 0;
-};
-
-Spread spread_of(const std::vector<Gap>& gaps, double card_noise) {
-  std::vector<double> values, noises;
-  for (const Gap& gap : gaps) {
-    values.push_back(gap.value);
-    noises.push_back(gap.noise);
-  }
-  Spread spread;
-  spread.robust = robust_spread(values);
-  spread.typical_noise = median(noises);
-  const double seen = spread_efficiency * (static_cast<double>(gaps.size()) - 1);
-  spread.freedom = assumed_freedom + seen;
-  const double assumed = card_noise * card_noise + spread.typical_noise * spread.typical_noise;
-  const double moderated = std::sqrt(
-      (assumed_freedom * assumed + seen * spread.robust * spread.robust) / spread.freedom);
-  spread.deviation = std::max(moderated, spread.robust);
-  return spread;
 }
 
 double badness(const Finding& finding) {
   return finding.limit > 0 ? finding.score / finding.limit : 0;
-}
-
-Distribution distribution_of(std::size_t group, std::size_t metric, const Column& column,
-                             const Spread& spread) {
-  Distribution d{group, metric, column.gaps.size(), column.median, {}, spread.robust};
-  std::vector<double> values;
-  for (const Gap& gap : column.gaps) values.push_back(std::expm1(gap.value));
-  std::ranges::sort(values);
-  for (const double p : distribution_points) {
-    const double at = p * static_cast<double>(values.size() - 1);
-    const auto low = static_cast<std::size_t>(at);
-    const std::size_t high = std::min(low + 1, values.size() - 1);
-    d.quantiles.push_back(std::lerp(values[low], values[high], at - static_cast<double>(low)));
-  }
-  return d;
 }
 
 /// How often a card is tested: metrics that enough cards of a group have to be held against each
@@ -151,39 +119,96 @@ void score_group(const Fleet& fleet, std::size_t number, const OutlierOptions& o
   const double chance = options.false_names / tests_of(fleet, group);
   std::mutex mutex;
   in_parallel(fleet.metrics.size(), [&](std::size_t metric) {
-    std::optional<Distribution> distribution;  // of the first column of levels
-    for (const Column& column : columns_of(fleet, group, metric)) {
-      const Spread spread = spread_of(column.gaps, options.card_noise);
-      const double limit = student_upper_quantile(spread.freedom, chance);
-      if (column.compared == Compared::level && !distribution)
-        distribution = distribution_of(number, metric, column, spread);
+    const Columns columns = columns_of(fleet, group, metric);
+    bool distributed = false;
+    for (const auto& [compared, gaps] : {std::pair(Compared::level, &columns.both),
+                                         {Compared::level, &columns.one},
+                                         {Compared::loss, &columns.loss}}) {
+      if (gaps->size() < fewest_cards) continue;
+      std::vector<double> values, noises;
+      for (const Gap& gap : *gaps) {
+        values.push_back(gap.value);
+        noises.push_back(gap.noise);
+      }
+      const double robust = robust_spread(values), typical_noise = median(noises);
+      const double seen = spread_efficiency * (static_cast<double>(gaps->size()) - 1);
+      const double freedom = assumed_freedom + seen;
+      const double assumed = square(options.card_noise) + square(typical_noise);
+      const double moderated =
+          std::sqrt((assumed_freedom * assumed + seen * robust * robust) / freedom);
+      const double deviation = std::max(moderated, robust);
+      const double limit = student_upper_quantile(freedom, chance);
       const std::lock_guard guard(mutex);
-      for (const Gap& gap : column.gaps) {
-        const double excess =
-            std::max(0.0, gap.noise * gap.noise - spread.typical_noise * spread.typical_noise);
-        const double deviation = std::sqrt(spread.deviation * spread.deviation + excess);
-        const Finding finding{metric, column.compared, std::expm1(gap.value), gap.value / deviation,
-                              limit};
-        CardScore& card = cards[gap.member];
+      if (compared == Compared::level && !std::exchange(distributed, true)) {
+        for (double& value : values) value = std::expm1(value);
+        std::ranges::sort(values);
+        Distribution& d = outliers.distributions.emplace_back(
+            Distribution{number, metric, values.size(), columns.median, {}, robust});
+        for (const double p : distribution_points) d.quantiles.push_back(quantile(values, p));
+      }
+      for (const auto& [member, gap, noise] : *gaps) {
+        const double excess = std::max(0.0, square(noise) - square(typical_noise));
+        const Finding finding{metric, compared, std::expm1(gap),
+                              gap / std::sqrt(square(deviation) + excess), limit};
+        CardScore& card = cards[member];
         if (card.worst.limit == 0 || badness(finding) > badness(card.worst)) card.worst = finding;
         if (finding.score >= finding.limit && finding.gap >= options.least_gap)
           card.findings.push_back(finding);
       }
     }
-    const std::lock_guard guard(mutex);
-    if (distribution) outliers.distributions.push_back(std::move(*distribution));
   });
-  for (CardScore& card : cards) {
-    std::ranges::sort(card.findings, [](const Finding& a, const Finding& b) {
-      return std::tuple(-badness(a), a.metric, a.compared) <
-             std::tuple(-badness(b), b.metric, b.compared);
+  for (CardScore& card : cards)
+    std::ranges::sort(card.findings, {}, [](const Finding& f) {
+      return std::tuple(-badness(f), f.metric, f.compared);
     });
-  }
   add_causes(fleet, group, cards);
   std::ranges::move(cards, std::back_inserter(outliers.cards));
 }
 
 }  // namespace
+
+std::vector<Group> groups_of(const Fleet& fleet) {
+  std::map<std::string, std::map<std::string, std::vector<std::size_t>>> kinds;
+  for (std::size_t i = 0; i < fleet.gpus.size(); ++i) {
+    const GpuSummary& gpu = fleet.gpus[i];
+    if (!gpu.figures.empty() && !gpu.model.empty())
+      kinds[gpu.model][performance_settings(gpu.settings)].push_back(i);
+  }
+  std::vector<Group> groups;
+  for (const auto& [model, by_settings] : kinds) {
+    const auto most = std::ranges::max_element(by_settings, {},
+                                               [](const auto& kind) { return kind.second.size(); });
+    const std::size_t main = groups.size();
+    groups.push_back({model, most->first, most->second});
+    for (const auto& [settings, members] : by_settings) {
+      if (settings == most->first) continue;
+      if (members.size() >= enough_for_own_group)
+        groups.push_back({model, settings, members});
+      else
+        std::ranges::copy(members, std::back_inserter(groups[main].members));
+    }
+    std::ranges::sort(groups[main].members);
+  }
+  return groups;
+}
+
+std::vector<DifferingSetting> differing_settings(const Fleet& fleet) {
+  std::map<std::pair<std::string, std::string>, std::map<std::string, std::vector<std::size_t>>>
+      all;
+  for (std::size_t i = 0; i < fleet.gpus.size(); ++i)
+    if (const std::string& model = fleet.gpus[i].model; !model.empty())
+      for (const auto& [name, value] : fleet.gpus[i].settings)
+        all[{model, name}][value].push_back(i);
+  std::vector<DifferingSetting> differing;
+  for (const auto& [key, values] : all) {
+    if (values.size() < 2) continue;
+    auto& setting = differing.emplace_back(DifferingSetting{key.first, key.second, {}});
+    for (const auto& [value, gpus] : values) setting.values.push_back({value, gpus});
+    std::ranges::stable_sort(setting.values, std::greater{},
+                             [](const auto& value) { return value.gpus.size(); });
+  }
+  return differing;
+}
 
 std::size_t Outliers::named() const {
   return static_cast<std::size_t>(
@@ -195,9 +220,8 @@ Outliers find_outliers(const Fleet& fleet, const OutlierOptions& options) {
   outliers.groups = groups_of(fleet);
   for (std::size_t i = 0; i < outliers.groups.size(); ++i)
     score_group(fleet, i, options, outliers);
-  std::ranges::sort(outliers.cards, [](const CardScore& a, const CardScore& b) {
-    return std::tuple(a.findings.empty(), -badness(a.worst), a.gpu) <
-           std::tuple(b.findings.empty(), -badness(b.worst), b.gpu);
+  std::ranges::sort(outliers.cards, {}, [](const CardScore& card) {
+    return std::tuple(card.findings.empty(), -badness(card.worst), card.gpu);
   });
   std::ranges::sort(outliers.distributions, {},
                     [](const Distribution& d) { return std::pair(d.group, d.metric); });
@@ -213,6 +237,16 @@ std::string kind_of(const Finding& finding, const MetricFigures& figures) {
   if (finding.compared == Compared::loss) return "loses more together";
   if (figures.alone && figures.together) return "alone and together";
   return figures.alone ? "alone" : "together";
+}
+
+std::string gap_text(double gap) {
+  if (!beyond_measured(gap)) return fmt::format("{:.2f} %", 100 * gap);
+  return fmt::format("over 1,000 times{}", gap < 0 ? " better" : "");
+}
+
+std::string cause_text(const Finding& finding) {
+  return finding.causes.empty() ? "nothing in the telemetry"
+                                : fmt::format("{}", fmt::join(finding.causes, "; "));
 }
 
 }  // namespace fathom::fleet

@@ -101,7 +101,10 @@ void add_causes(const Fleet& fleet, const Group& group, std::vector<CardScore>& 
 /// No fault makes a card so much worse, or better, than its kind: it is the figure that is wrong.
 bool beyond_measured(double gap);
 
-/// In which state a finding shows, in words: "alone and together".
+/// A finding in words: in which state it shows ("alone and together"); "1.23 %" worse or "-0.4 %"
+/// better, and what no fault makes of a card as such; the likely causes, or that there are none.
 std::string kind_of(const Finding& finding, const MetricFigures& figures);
+std::string gap_text(double gap);
+std::string cause_text(const Finding& finding);
 
 }  // namespace fathom::fleet

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include "fleet/fleet.h"
 #include "results/atomic_file.h"
@@ -12,12 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Folders of a run's own in which nothing is to be found, or what its document has already.
-bool is_inner(const fs::path& folder) {
-  const std::string name = folder.filename();
-  return name == "report" || name == "parts" || name == "logs";
-}
-
 /// Several are read at once; a whole atlas with all its samples has a tenth of it.
 constexpr std::size_t largest_file = std::size_t{64} << 20;
 
@@ -25,23 +20,16 @@ bool is_summary(const fs::path& file) {
   return file.filename() == summary_file || file.filename() == links_file;
 }
 
-/// The files of a folder, and what cannot be read there.
-struct Found {
-  fs::path root;
-  std::vector<fs::path> files{};
-  std::vector<Problem> unread{};
+Problem unread(const fs::path& path, const fs::path& root, const std::string& why,
+               ExitCode code = ExitCode::incomplete) {
+  return {path.lexically_relative(root), why, to_int(code)};
+}
 
-  void add_unread(const fs::path& path, const std::string& why,
-                  ExitCode code = ExitCode::incomplete) {
-    unread.push_back({path.lexically_relative(root).string(), why, to_int(code)});
-  }
-  /// One folder's entries, and those of the folders below. Links to folders are not followed: they
-  /// may lead round in a circle. `summed_up`: by a summary in a folder above; a document below one
-  /// is not read.
-  void look_into(const fs::path& folder, bool summed_up);
-};
-
-void Found::look_into(const fs::path& folder, bool summed_up) {
+/// One folder's files, and those of the folders below, with what cannot be read there. Links to
+/// folders are not followed: they may lead round in a circle. `summed_up`: by a summary in a folder
+/// above; a document below one is not read.
+void look_into(const fs::path& folder, const fs::path& root, bool summed_up,
+               std::vector<fs::path>& files, std::vector<Problem>& problems) {
   std::vector<fs::path> inner, documents;
   std::error_code error, unknown;
   fs::directory_iterator at(folder, error), end;
@@ -50,89 +38,97 @@ void Found::look_into(const fs::path& folder, bool summed_up) {
          folder.string(), error.message());
   for (; !error && at != end; at.increment(error)) {
     const fs::path& path = at->path();
+    const std::string name = path.filename();
     const fs::file_type type = at->status(unknown).type();
-    const bool is_json = path.extension() == ".json" && path.filename() != "fleet.json";
+    const bool is_json = path.extension() == ".json" && name != "fleet.json";
     if (type == fs::file_type::directory) {
-      if (is_summary(path)) add_unread(path, "it cannot be read (it is a folder)");
-      if (!is_inner(path) && !at->is_symlink(unknown)) inner.push_back(path);
+      if (is_summary(path))
+        problems.push_back(unread(path, root, "it cannot be read (it is a folder)"));
+      // Nothing is to be found in a run's own, or what its document has already.
+      const bool own = name == "report" || name == "parts" || name == "logs";
+      if (!own && !at->is_symlink(unknown)) inner.push_back(path);
     } else if (path.extension() == ".tmp") {
-      add_unread(path, "its writer died before it was complete", ExitCode::document_malformed);
+      problems.push_back(unread(path, root, "its writer died before it was complete",
+                                ExitCode::document_malformed));
     } else if (is_json && type != fs::file_type::regular) {
       // A pipe, whose writer would be waited for, or a link that leads nowhere.
-      add_unread(path, "it cannot be read (it is no file)");
+      problems.push_back(unread(path, root, "it cannot be read (it is no file)"));
     } else if (is_json) {
       (is_summary(path) ? files : documents).push_back(path);
       summed_up = summed_up || is_summary(path);
     }
   }
-  if (error) add_unread(folder, fmt::format("it cannot be read ({})", error.message()));
+  if (error)
+    problems.push_back(
+        unread(folder, root, fmt::format("it cannot be read ({})", error.message())));
   if (!summed_up) files.insert(files.end(), documents.begin(), documents.end());
-  for (const fs::path& below : inner) look_into(below, summed_up);
+  for (const fs::path& below : inner) look_into(below, root, summed_up, files, problems);
 }
 
 /// A document of a job that left no summary: `fathom run`'s own.
-void add_whole_document(const fs::path& file, const fs::path& root, const std::string& text,
-                        FleetBuilder& builder) {
-  const Document document = parse_document(text, file.string());
-  const auto is_links = [](const ProbeSummary& probe) { return probe.name == "links"; };
-  if (!document.probes.empty() && std::ranges::all_of(document.probes, is_links))
-    return builder.add(links_of(file.parent_path().filename(), document));
+GpuSummary summary_of(const Document& document, const fs::path& file, const fs::path& root) {
   GpuSummary summary;
   // The folder of the run, relative to where was looked: "node07-0".
-  summary.host = file.parent_path().lexically_relative(root).string();
-  if (summary.host == ".") summary.host = file.stem().string();
+  summary.host = file.parent_path().lexically_relative(root);
+  if (summary.host == ".") summary.host = file.stem();
   add_document(summary, document, Phase::alone);
-  require_date(summary, file.string());
-  const auto incomplete = std::ranges::find_if(document.probes, [](const ProbeSummary& probe) {
-    return probe.status != ProbeStatus::complete;
-  });
-  if (incomplete != document.probes.end()) {
-    summary.status = GpuStatus::partial;
-    summary.reason = fmt::format("{}: {}", incomplete->name, incomplete->status_reason);
-    summary.exit_code = to_int(ExitCode::incomplete);
-  }
-  builder.add(std::move(summary), file);
-}
-
-/// `run`: whose; empty: anybody's.
-void read_file(const fs::path& file, const fs::path& root, const std::string& run,
-               FleetBuilder& builder) {
-  try {
-    const std::string text = read_file_up_to(file, largest_file);
-    const std::string_view begin = std::string_view(text).substr(0, 64);
-    if (begin.find(summary_key) != begin.npos) {
-      GpuSummary summary = parse_summary(text, file.string());
-      if (run.empty() || summary.run == run) builder.add(std::move(summary), file);
-    } else if (begin.find(links_key) != begin.npos) {
-      HostLinks links = parse_links(text, file.string());
-      if (run.empty() || links.run == run) builder.add(std::move(links));
-    } else if (run.empty())  // a run's own are summed up
-      add_whole_document(file, root, text, builder);
-  } catch (const Error& error) {
-    builder.add(
-        Problem{file.lexically_relative(root).string(), error.what(), to_int(error.code())});
-  }
+  require_date(summary, file);
+  for (const ProbeSummary& probe : document.probes)
+    if (probe.status != ProbeStatus::complete) {
+      summary.status = GpuStatus::partial;
+      summary.reason = fmt::format("{}: {}", probe.name, probe.status_reason);
+      summary.exit_code = to_int(ExitCode::incomplete);
+      break;
+    }
+  return summary;
 }
 
 }  // namespace
 
 Fleet read_fleet(const fs::path& folder, const Expected& expected) {
   const fs::path root = folder.lexically_normal();
-  Found found{root};
-  found.look_into(root, false);
-  std::ranges::sort(found.files);
-  if (!expected.run.empty()) {
+  const bool all = expected.run.empty();
+  std::mutex mutex;
+  Fleet fleet;
+  std::vector<fs::path> files;
+  look_into(root, root, false, files, fleet.problems);
+  std::ranges::sort(files);
+  if (!all) {
     // Its own are written in one step; the others are of runs before it.
-    found.unread.clear();
-    std::erase_if(found.files, [](const fs::path& file) { return !is_summary(file); });
+    fleet.problems.clear();
+    std::erase_if(files, [](const fs::path& file) { return !is_summary(file); });
   }
-  FleetBuilder builder;
-  for (Problem& problem : found.unread) builder.add(std::move(problem));
-  in_parallel(found.files.size(),
-              [&](std::size_t i) { read_file(found.files[i], root, expected.run, builder); });
-  Fleet fleet = builder.finish(expected);
+  const auto add_gpu = [&](GpuSummary gpu, const fs::path& file) {
+    gpu.where = file;
+    const std::lock_guard guard(mutex);
+    if (all || gpu.run == expected.run) fleet.add(std::move(gpu));
+  };
+  const auto add_links = [&](HostLinks links) {
+    const std::lock_guard guard(mutex);
+    if (all || links.run == expected.run) fleet.links.push_back(std::move(links));
+  };
+  in_parallel(files.size(), [&](std::size_t i) {
+    const fs::path& file = files[i];
+    try {
+      const std::string text = read_file_up_to(file, largest_file);
+      const std::string_view begin = std::string_view(text).substr(0, 64);
+      if (begin.find(summary_key) != begin.npos) return add_gpu(parse_summary(text, file), file);
+      if (begin.find(links_key) != begin.npos) return add_links(parse_links(text, file));
+      if (!all) return;  // a run's own are summed up
+      const Document document = parse_document(text, file);
+      const auto is_links = [](const ProbeSummary& probe) { return probe.name == "links"; };
+      if (!document.probes.empty() && std::ranges::all_of(document.probes, is_links))
+        add_links(links_of(file.parent_path().filename(), document));
+      else
+        add_gpu(summary_of(document, file, root), file);
+    } catch (const Error& error) {
+      const std::lock_guard guard(mutex);
+      fleet.problems.push_back(unread(file, root, error.what(), error.code()));
+    }
+  });
+  fleet.finish(expected);
   // A run that could write nothing has told why itself.
-  if (fleet.gpus.empty() && fleet.links.empty() && fleet.problems.empty() && expected.run.empty())
+  if (all && fleet.gpus.empty() && fleet.links.empty() && fleet.problems.empty())
     fail(ExitCode::bad_input,
          "{} holds no result: name the folder that `fathom fleet run` or `fathom run` wrote into.",
          folder.string());

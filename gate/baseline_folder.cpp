@@ -32,13 +32,10 @@ std::string dump(const Json& value) {
 
 MetricValue metric_of(dom::element element, const Place& at) {
   constexpr std::size_t columns = 9, fewest = 7;
-  std::vector<dom::element> cells;
-  for (const dom::element cell : list_of(element, at)) {
-    if (cells.size() == columns) at.refuse("has more columns than a metric has");
-    cells.push_back(cell);
-  }
-  if (cells.size() < fewest)
-    at.refuse(fmt::format("has {} columns; expected: {}", cells.size(), columns));
+  const dom::array list = list_of(element, at);
+  if (list.size() < fewest || list.size() > columns)
+    at.refuse(fmt::format("has {} columns; expected: {} to {}", list.size(), fewest, columns));
+  const std::vector<dom::element> cells(list.begin(), list.end());
   const auto text = [&](std::size_t column) { return text_of(cells[column], at.at(column)); };
   const auto number = [&](std::size_t column) { return number_of(cells[column], at.at(column)); };
   const auto optional = [&](std::size_t column) {
@@ -92,13 +89,6 @@ bool ends_in_hash(const std::string& name) {
 /// lies in a folder given by mistake is nobody's to remove, a result that was not copied least.
 bool is_of_add(const fs::path& file) {
   return ends_in_hash(file.stem().string()) && ends_in_hash(file.parent_path().filename().string());
-}
-
-/// What a crash in the middle of `add` leaves: "2026-...-<hash>.json.4711-0badcafe.tmp".
-bool is_unfinished_of_add(const fs::path& file) {
-  const fs::path target = file.stem().stem();
-  return is_unfinished(file.filename().string(), target.string()) &&
-         target.extension() == ".json" && is_of_add(file.parent_path() / target);
 }
 
 /// One of `add` that holds no run of any version.
@@ -181,9 +171,8 @@ fs::path BaselineFolder::add(const RunMetrics& run) const {
          error.message());
   const std::string text = baseline_text(run);
   const fs::path file =
-      folder / fmt::format("{}-{}.json", reports::slug(run.date), short_hash(text));
+      folder / fmt::format("{}-{}.json", reports::slug(run.date), hash_of({text}));
   write_file_atomically(file, text);
-  for (const fs::path& other : entries_of(folder, is_unfinished_of_add)) remove_abandoned(other);
   return file;
 }
 
@@ -216,10 +205,7 @@ std::string BaselineFolder::why_empty() const {
 }
 
 std::vector<fs::path> BaselineFolder::files_like(const RunMetrics& run) const {
-  const fs::path wanted = folder_for(run);
-  for (const Group& group : groups())
-    if (group.folder == wanted) return group.files;
-  return {};
+  return entries_of(folder_for(run), is_run);
 }
 
 std::vector<RunMetrics> BaselineFolder::runs_like(const RunMetrics& run) const {
@@ -255,21 +241,19 @@ std::vector<RunMetrics> BaselineFolder::newest_of_each() const {
 BaselineFolder::Pruned BaselineFolder::prune(const Pruning& pruning) const {
   if (!is_there(root_)) fail(ExitCode::bad_input, "{}: there is no such folder.", root_.string());
   Pruned pruned;
-  std::vector<fs::path>& going = pruned.gone;
   for (const fs::path& folder : entries_of(root_, is_folder)) {
     const auto [runs, unreadable] = read_runs(entries_of(folder, is_run));
     for (std::size_t i = 0; i < runs.size(); ++i) {
       const bool surplus = pruning.keep > 0 && runs.size() - i > pruning.keep;
-      const bool old = !pruning.older_than.empty() && runs[i].date < pruning.older_than;
-      if ((surplus || old) && is_of_add(runs[i].origin)) going.emplace_back(runs[i].origin);
+      if ((surplus || runs[i].date < pruning.older_than) && is_of_add(runs[i].origin))
+        pruned.gone.emplace_back(runs[i].origin);
     }
     for (const auto& [file, error] : unreadable) {
       pruned.unreadable.emplace_back(error.what());
-      if (is_lost_run(file, error)) going.push_back(file);
+      if (is_lost_run(file, error)) pruned.gone.push_back(file);
     }
   }
-  if (pruning.dry_run) return pruned;
-  for (const fs::path& file : going) {
+  for (const fs::path& file : pruned.gone) {
     std::error_code error;
     fs::remove(file, error);
     if (error)

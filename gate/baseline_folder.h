@@ -48,7 +48,6 @@ class BaselineFolder {
   struct Pruning {
     std::size_t keep = 0;      ///< newest runs of each identity; 0: all
     std::string older_than{};  ///< ISO 8601: runs from before go; empty: none
-    bool dry_run = false;
   };
   struct Pruned {
     std::vector<std::filesystem::path> gone;

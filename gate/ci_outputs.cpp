@@ -45,36 +45,27 @@ std::string commands(const char* level, const std::string& title,
   return text;
 }
 
-/// "<element name="value"", not closed.
-std::string xml_start(const char* element,
-                      const std::vector<std::pair<const char*, std::string>>& attributes) {
-  std::string text = fmt::format("<{}", element);
-  for (const auto& [name, value] : attributes)
-    text += fmt::format(" {}=\"{}\"", name, escape_xml(value));
-  return text;
-}
-
-std::string xml_finding(const char* element, const char* type, const std::string& message) {
-  return fmt::format("{}>{}</{}>", xml_start(element, {{"message", message}, {"type", type}}),
-                     escape_xml(message), element);
+std::string xml_finding(const char* element, std::string_view type, const std::string& message) {
+  return fmt::format("<{0} message=\"{1}\" type=\"{2}\">{1}</{0}>", element,
+                     escape_xml(message), type);
 }
 
 std::string xml_case(const std::string& class_name, const std::string& name,
                      const std::string& finding) {
   return fmt::format(
-      "    {}>\n      {}\n    </testcase>\n",
-      xml_start("testcase", {{"classname", class_name}, {"name", name}, {"time", "0"}}), finding);
+      "    <testcase classname=\"{}\" name=\"{}\" time=\"0\">\n      {}\n    </testcase>\n",
+      escape_xml(class_name), escape_xml(name), finding);
 }
 
 std::string xml_finding_of(const MetricDecision& metric) {
   switch (metric.outcome) {
     case Outcome::regression:
     case Outcome::missing:
-      return xml_finding("failure", to_string(metric.outcome).data(), one_line(metric));
+      return xml_finding("failure", to_string(metric.outcome), one_line(metric));
     case Outcome::inconclusive:
       return xml_finding("error", "inconclusive", one_line(metric));
     case Outcome::ignored:
-      return xml_start("skipped", {{"message", metric.reason}}) + " />";
+      return fmt::format("<skipped message=\"{}\" />", escape_xml(metric.reason));
     default:
       return fmt::format("<system-out>{}</system-out>", escape_xml(one_line(metric)));
   }
@@ -130,20 +121,18 @@ std::string github_annotations(const CheckResult& result) {
 // The elements and attributes that Jenkins', GitLab's and GitHub's readers know.
 std::string junit_xml(const CheckResult& result) {
   const std::vector<std::string> undecided = why_undecided(result);
-  const auto number = [](std::size_t count) { return fmt::format("{}", count); };
-  std::vector<std::pair<const char*, std::string>> counts{
-      {"name", "fathom check"},
-      {"tests", number(result.metrics.size() + undecided.size())},
-      {"failures", number(count(result, Outcome::regression) + count(result, Outcome::missing))},
-      {"errors", number(count(result, Outcome::inconclusive) + undecided.size())},
-      {"skipped", number(count(result, Outcome::ignored))},
-      {"time", fmt::format("{:.3f}", result.elapsed_s)}};
-  std::string text = fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}>\n",
-                                 xml_start("testsuites", counts));
+  const std::string counts = fmt::format(
+      "name=\"fathom check\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" "
+      "time=\"{:.3f}\"",
+      result.metrics.size() + undecided.size(),
+      count(result, Outcome::regression) + count(result, Outcome::missing),
+      count(result, Outcome::inconclusive) + undecided.size(), count(result, Outcome::ignored),
+      result.elapsed_s);
   // Readers take the time without its zone, as ISO 8601.
-  if (!result.date.empty())
-    counts.emplace_back("timestamp", result.date.substr(0, result.date.find('Z')));
-  text += fmt::format("  {}>\n", xml_start("testsuite", counts));
+  const std::string date = result.date.substr(0, result.date.find('Z'));
+  std::string text = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n  <testsuite {0}{1}>\n", counts,
+      date.empty() ? "" : fmt::format(" timestamp=\"{}\"", date));
   const char* type = result.ended ? "ended" : "inconclusive";
   for (std::size_t i = 0; i < undecided.size(); ++i)
     text += xml_case("fathom", fmt::format("comparison {}", i + 1),

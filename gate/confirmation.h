@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,6 +42,14 @@ struct PairedRun {
   std::size_t discarded = 0;  ///< sets of rounds that were disturbed, and taken anew
 
   double left_s() const { return options.time_limit_s - source.elapsed_s(); }
+
+  /// Takes rounds in this order, which are of use only together, and returns whether it has them
+  /// all. It stops where the sides turn out not to be comparable, and then the result says why; and
+  /// where the next one would pass the time limit if it took as long as the longest so far, or all
+  /// that are left if they took as long as the shortest. `expected_s` is of a round; 0: none was
+  /// seen yet.
+  bool take_rounds(std::span<const Side> order, const std::vector<std::string>& only,
+                   double expected_s, Rounds& to);
 };
 
 /// A metric that fresh rounds measure.
@@ -57,15 +64,6 @@ struct Candidate {
   std::string looked{};   ///< how much worse or better the first rounds found it
   std::string no_time{};  ///< why a suspect was not measured as often as it takes
 };
-
-enum class RoundsOutcome { all, not_comparable, out_of_time };
-
-/// Takes rounds in this order, which are of use only together: until the sides turn out not to be
-/// comparable, and then the result says why; or until the next one would pass the time limit if it
-/// took as long as the longest so far, or all that are left if they took as long as the shortest.
-/// `expected_s` is of a round; 0: none was seen yet.
-RoundsOutcome take_rounds(PairedRun& run, std::span<const Side> order,
-                          const std::vector<std::string>& only, double expected_s, Rounds& to);
 
 /// Decides a metric that not all `rounds` of a side have, and returns whether that is so. `kind`:
 /// "rounds", "fresh rounds".

@@ -5,23 +5,32 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "results/format.h"
 
 namespace fathom::gate {
 
-std::optional<ValueChange> value_change(const MetricDecision& decision) {
+namespace {
+
+/// The value's change, of how much worse it is.
+double change_by(double worse, Better better) {
+  return std::expm1(better == Better::lower ? worse : -worse);
+}
+
+}  // namespace
+
+std::optional<Interval> change_interval(const MetricDecision& decision) {
   if (!decision.evidence || !decision.evidence->relative) return std::nullopt;
-  const Evidence& evidence = *decision.evidence;
-  const bool lower = decision.better == Better::lower;
-  const auto change = [&](double worse) { return std::expm1(lower ? worse : -worse); };
-  const auto& [low, high, confidence, method] = evidence.interval;
-  return ValueChange{change(evidence.worse), change(lower ? low : high), change(lower ? high : low),
-                     confidence};
+  Interval interval = decision.evidence->interval;
+  if (decision.better == Better::higher) std::swap(interval.low, interval.high);
+  for (double* end : {&interval.low, &interval.high}) *end = change_by(*end, decision.better);
+  return interval;
 }
 
 std::optional<double> change_of(const MetricDecision& decision) {
-  if (const auto change = value_change(decision)) return change->estimate;
+  if (decision.evidence && decision.evidence->relative)
+    return change_by(decision.evidence->worse, decision.better);
   if (!decision.base || !decision.head || *decision.base == 0) return std::nullopt;
   if ((*decision.base > 0) != (*decision.head > 0)) return std::nullopt;
   return *decision.head / *decision.base - 1;
@@ -52,12 +61,11 @@ std::string what_would_pass(const CheckResult& result) {
   std::ranges::sort(limits);
   const auto words = [](double limit) { return format_percent(std::expm1(limit)); };
   const std::string half = words(limits[limits.size() / 2]), most = words(limits.back());
-  std::string text = fmt::format("a slowdown below {} would have passed", half);
+  const std::string text = fmt::format("a slowdown below {} would have passed", half);
   if (limits.size() == 1) return text;
-  const std::string metrics = format_count(static_cast<double>(limits.size()));
-  if (half == most) return text + fmt::format(" in any of the {} metrics", metrics);
-  return text +
-         fmt::format(" in half of the {} metrics, and one below {} in the noisiest", metrics, most);
+  const std::string metrics = format_count(static_cast<double>(limits.size())) + " metrics";
+  if (half == most) return text + " in any of the " + metrics;
+  return text + fmt::format(" in half of the {}, and one below {} in the noisiest", metrics, most);
 }
 
 std::vector<std::string> why_undecided(const CheckResult& result) {

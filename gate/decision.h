@@ -83,16 +83,13 @@ struct CheckResult {
   double alpha = paired_alpha;
 };
 
-/// How the metric's value changed, relative, by the Hodges-Lehmann estimate, and its interval;
-/// nothing without evidence on the scale of logarithms.
-struct ValueChange {
-  double estimate = 0, low = 0, high = 0;
-  double confidence = 0;  ///< of the interval: with few rounds less than was asked for
-};
-std::optional<ValueChange> value_change(const MetricDecision& decision);
+/// The interval of how the metric's value changed, relative; nothing without evidence on the scale
+/// of logarithms.
+std::optional<Interval> change_interval(const MetricDecision& decision);
 
-/// The one figure that all outputs give for a metric's change, negative where its value fell: that
-/// estimate, or without one the ratio of the medians; nothing where neither has a meaning.
+/// The one figure that all outputs give for a metric's change, negative where its value fell: the
+/// Hodges-Lehmann estimate, or without one the ratio of the medians; nothing where neither has a
+/// meaning.
 std::optional<double> change_of(const MetricDecision& decision);
 
 /// Those of one outcome, the largest change first.

@@ -48,9 +48,6 @@ struct OrientedSamples {
 };
 OrientedSamples oriented(const MetricSeries& series);
 
-/// The median of the metrics' spreads; 0 where none has any.
-double usual_spread(const std::vector<MetricSeries>& series);
-
 /// The rank test for rounds that took turns. The head's values are moved back by half of the least
 /// change that counts, so that a smaller change is flagged no more often than no change. Needs at
 /// least one value on each side.
@@ -58,9 +55,6 @@ Evidence evidence_of_rounds(const MetricSeries& series);
 
 /// The smallest p-value that `more` further rounds a side can bring it to.
 double least_p_with_more(const MetricSeries& series, std::size_t more);
-
-/// The other direction: how much better. Same noise, threshold and interval, mirrored.
-MetricSeries mirrored(MetricSeries series);
 
 // The steps from evidence to a verdict that both modes share.
 
@@ -77,10 +71,10 @@ std::string change_words(const MetricDecision& decision);
 std::string p_words(double p);
 
 /// Why a change is not the program's: the clock or what holds it down changed, and in cycles
-/// nothing did. Nothing where the clocks do not explain it. What held the clock down explains alone
+/// nothing did. Empty where the clocks do not explain it. What held the clock down explains alone
 /// at most as much as the clock can have fallen by, or anything where the clock is not known.
 /// `evidence` is what was concluded from the series' own values.
-std::optional<std::string> clock_explanation(const MetricSeries& series, const Evidence& evidence);
+std::string clock_explanation(const MetricSeries& series, const Evidence& evidence);
 
 /// For a regression that no clock explains: a sentence, after a space, about what held the clock
 /// down if that changed; else empty.

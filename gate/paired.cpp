@@ -9,7 +9,9 @@
 #include <random>
 
 #include "gate/confirmation.h"
+#include "gate/rank_statistics.h"
 #include "results/format.h"
+#include "results/statistics.h"
 
 namespace fathom::gate {
 namespace {
@@ -24,18 +26,18 @@ struct FirstRounds : Rounds {
   double began_s = 0;
 };
 
-/// Rounds that were disturbed are taken anew while there is time for as many once more and for
-/// fresh ones after them.
-RoundsOutcome take_until_quiet(PairedRun& run, const std::vector<Side>& order, FirstRounds& all) {
-  while (true) {
-    const RoundsOutcome outcome = take_rounds(run, order, {}, 0, all);
+/// Returns whether it has them all. Rounds that were disturbed are taken anew while there is time
+/// for as many once more and for fresh ones after them.
+bool take_until_quiet(PairedRun& run, const std::vector<Side>& order, FirstRounds& all) {
+  while (run.take_rounds(order, {}, 0, all)) {
     const double took_s = run.source.elapsed_s() - all.began_s;
-    if (outcome != RoundsOutcome::all || !run.options.replace_disturbed ||
-        2 * took_s > run.left_s() || disturbance_of(all, series_of(all.base, all.head)).empty())
-      return outcome;
+    if (!run.options.replace_disturbed || 2 * took_s > run.left_s() ||
+        disturbance_of(all, series_of(all.base, all.head)).empty())
+      return true;
     all = {{}, run.source.elapsed_s()};
     ++run.discarded;
   }
+  return false;
 }
 
 /// Whether a round failed by the head's own fault: it fails again although the base, in a round
@@ -81,19 +83,16 @@ std::optional<Candidate> screen(const PairedRun& run, const MetricSeries& series
   evidence.threshold =
       std::max({counts, noise, noise_factor * std::sqrt(first_rounds / fresh) * own_noise});
   Candidate found{.index = run.result.metrics.size() - 1,
-                  .severity = evidence.worse / std::max(counts, 1e-300),
+                  .severity = std::abs(evidence.worse) / std::max(counts, 1e-300),
                   .elapsed_s = series.base.front().elapsed_s};
-  if (evidence.looks_worse() && evidence.worse > noise) {
+  if (evidence.looks_worse() && evidence.worse > noise)
     found.role = Role::suspect;
-  } else if (-evidence.worse > std::max(counts, own_noise)) {
+  else if (-evidence.worse > std::max(counts, own_noise))
     found.role = Role::improvement;
-    found.severity = -found.severity;
-  } else if (evidence.relative) {
-    found.role = Role::control;
+  else if (evidence.relative)
     found.severity = -noise_factor * own_noise / counts;
-  } else {
+  else
     return std::nullopt;
-  }
   return found;
 }
 
@@ -122,9 +121,9 @@ std::vector<Candidate> screen_all(PairedRun& run, const std::vector<MetricSeries
   for (const MetricSeries& series : all) {
     MetricDecision& decision = run.result.metrics.emplace_back(first_decision(series));
     // One that is there now and then is no metric that could be compared.
-    if (decision.outcome == Outcome::unchanged)
-      decide_if_rounds_lack(series, run.result.rounds, "rounds", decision);
-    if (decision.outcome != Outcome::unchanged) continue;
+    if (decision.outcome != Outcome::unchanged ||
+        decide_if_rounds_lack(series, run.result.rounds, "rounds", decision))
+      continue;
     if (const auto found = screen(run, series, decision))
       by_role[static_cast<std::size_t>(found->role)].push_back(*found);
   }
@@ -132,9 +131,20 @@ std::vector<Candidate> screen_all(PairedRun& run, const std::vector<MetricSeries
   for (auto* group : {&suspects, &improvements}) sort_by_severity(group->begin(), group->end());
   if (improvements.size() > improvements_shown) improvements.resize(improvements_shown);
   choose_controls(controls);
-  for (const auto* group : {&improvements, &controls})
-    suspects.insert(suspects.end(), group->begin(), group->end());
-  return std::move(suspects);
+  std::vector<Candidate> candidates;
+  for (const auto& group : by_role)
+    candidates.insert(candidates.end(), group.begin(), group.end());
+  return candidates;
+}
+
+/// The median of the metrics' spreads from round to round; 0 where none has any.
+double usual_spread(const std::vector<MetricSeries>& series) {
+  std::vector<double> spreads;
+  for (const MetricSeries& metric : series)
+    if (const OrientedSamples values = oriented(metric);
+        values.relative && !values.base.empty() && !values.head.empty())
+      spreads.push_back(values.spread());
+  return median_or_none(spreads).value_or(0);
 }
 
 void decide(PairedRun& run, const FirstRounds& all) {
@@ -183,16 +193,52 @@ std::vector<Side> round_order(int rounds, std::uint64_t seed) {
   return order;
 }
 
+int confirmation_rounds_for(std::size_t suspects, double spread) {
+  constexpr int fewest = 6, most = 20;
+  constexpr double to_spare = 4, to_be_seen = 0.025;
+  const double family = static_cast<double>(std::max<std::size_t>(suspects, 1));
+  const double noise = noise_factor * spread / to_be_seen;
+  int rounds = fewest;
+  for (; rounds < most; rounds += 2) {
+    const auto side = static_cast<std::size_t>(rounds);
+    if (smallest_rank_p(side, side) * family * to_spare <= paired_alpha &&
+        rounds >= 2 * noise * noise)
+      break;
+  }
+  return rounds;
+}
+
+bool PairedRun::take_rounds(std::span<const Side> order, const std::vector<std::string>& only,
+                            double expected_s, Rounds& to) {
+  double shortest_s = expected_s, longest_s = expected_s;
+  for (std::size_t done = 0; done < order.size(); ++done) {
+    const double began_s = source.elapsed_s();
+    if (longest_s > left_s() || static_cast<double>(order.size() - done) * shortest_s > left_s())
+      return false;
+    RunMetrics& run = to.of(order[done]).emplace_back(source.round(order[done], only));
+    std::erase_if(run.identity, [](const auto& fact) {  // what builds of one machine differ in
+      return fact.first == "toolkit" || fact.first == "cuda_runtime" || fact.first == "cuda_driver";
+    });
+    result.refusals = refusals_of(to.base, to.head);
+    if (!result.refusals.empty()) return false;
+    const double took_s = source.elapsed_s() - began_s;
+    longest_s = std::max(longest_s, took_s);
+    shortest_s = shortest_s > 0 ? std::min(shortest_s, took_s) : took_s;
+  }
+  return true;
+}
+
 CheckResult check_paired(RoundSource& source, const PairedOptions& options, const Rules& rules) {
   PairedRun run{source, options, rules};
   run.result.mode = "paired";
   FirstRounds all{{}, source.elapsed_s()};
   const std::vector<Side> order = round_order(first_rounds, options.seed);
   try {
-    const RoundsOutcome outcome = take_until_quiet(run, order, all);
+    const bool complete = take_until_quiet(run, order, all);
     run.result.rounds = all.base.size();
-    if (outcome == RoundsOutcome::all) decide(run, all);
-    if (outcome == RoundsOutcome::out_of_time)
+    if (complete)
+      decide(run, all);
+    else if (run.result.refusals.empty())
       run.result.refusals.push_back(fmt::format(
           "{} of the first {} rounds took {}, so that they do not all fit into the time limit of "
           "{}: raise --time-limit, or measure less",

@@ -18,6 +18,11 @@ std::string machine_or(const std::string& host);
 /// `host`, it is taken to be of the one that reads it.
 Identity identity_of_program(const std::string& program, const std::string& host = "");
 
+/// The fact "statistic" of a program whose samples other load on its machine can only lengthen: the
+/// fastest differs least from run to run (docs/gate/real-noise.md). A GPU's samples keep their
+/// median: among the fastest are those before its clock fell.
+inline constexpr const char* fastest_sample = "fastest sample";
+
 /// When a file was written: the date of a run that says none.
 std::string date_of_file(std::filesystem::file_time_type time);
 
@@ -59,7 +64,11 @@ class PooledMetrics {
   /// Throws Error(document_malformed) for a sample that no measurement has, and for a name that was
   /// there with another unit or direction.
   void add(SampleRow row, const Place& place);
-  /// Each metric with the median of its samples, in the order of the file.
+  /// Whether no metric has its median alone.
+  bool have_samples() const;
+  /// Each metric with its fastest sample, where that is the run's statistic, or with the median of
+  /// its samples, in the order of the file. Where intervals are asked for, with the median: they
+  /// are its.
   void move_into(RunMetrics& run);
 
  private:

@@ -23,8 +23,8 @@ GpuState state_of(const Fields& telemetry) {
 }
 
 /// What of the entry's verdict forbids to use its value.
-std::string problem_of(const Fields& own) {
-  switch (own.object("verdict").word<VerdictStatus>("status")) {
+std::string problem_of(VerdictStatus verdict) {
+  switch (verdict) {
     case VerdictStatus::wrong_output:
       return "its output was wrong";
     case VerdictStatus::failed:
@@ -36,27 +36,17 @@ std::string problem_of(const Fields& own) {
   }
 }
 
-void add_opponents(const Fields& own, const MetricValue& entry, std::vector<MetricValue>& metrics) {
-  own.each("opponents", [&](const Fields& opponent) {
-    const auto ratio = opponent.optional_number("ratio");
-    if (!ratio && entry.problem.empty()) return;
-    metrics.push_back({entry.name + " vs " + opponent.text("name"), "x", Better::higher,
-                       ratio.value_or(0), 0, entry.state, entry.problem});
-  });
-}
-
 void add_entry(const Fields& row, RunMetrics& run, std::vector<double>& repeatabilities) {
   const Fields own = row.object(keys::own);
-  const Fields metric = own.object("metric"), telemetry = own.object("telemetry");
-  MetricValue value;
-  value.name = row.text("name");
+  const Fields metric = own.object("metric"), telemetry = own.object("telemetry"),
+               verdict = own.object("verdict");
+  MetricValue value{.name = row.text("name"), .unit = metric.text("unit")};
   if (value.name.starts_with(keys::replay_prefix)) {
     value.name.erase(0, keys::replay_prefix.size());
     run.replay = true;
   }
-  value.unit = metric.text("unit");
   value.better = metric.word<Better>("better");
-  value.problem = problem_of(own);
+  value.problem = problem_of(verdict.word<VerdictStatus>("status"));
   const auto number = metric.optional_number("value");
   if (!number && value.problem.empty()) value.problem = "it has no value";
   value.value = number.value_or(0);
@@ -66,21 +56,24 @@ void add_entry(const Fields& row, RunMetrics& run, std::vector<double>& repeatab
   if (const auto repeatability = own.optional_number("repeatability"))
     repeatabilities.push_back(*repeatability);
   run.metrics.push_back(value);
-  add_opponents(own, value, run.metrics);
-}
-
-std::string value_text(simdjson::dom::element value, const Place& place) {
-  if (value.is_null()) return {};
-  if (value.is_string()) return text_of(value, place);
-  return fmt::format("{}", number_of(value, place));
+  own.each("opponents", [&](const Fields& opponent) {
+    const auto ratio = opponent.optional_number("ratio");
+    if (!ratio && value.problem.empty()) return;
+    run.metrics.push_back({value.name + " vs " + opponent.text("name"), "x", Better::higher,
+                           ratio.value_or(0), 0, value.state, value.problem});
+  });
 }
 
 }  // namespace
 
 Identity identity_of(const Fields& fields) {
   Identity identity;
-  for (const auto& [key, value] : fields.members())
-    identity.emplace_back(std::string(key), value_text(value, fields.place().at(key)));
+  for (const auto& [key, value] : fields.members()) {
+    const Place place = fields.place().at(key);
+    identity.emplace_back(key, value.is_null()     ? ""
+                               : value.is_string() ? text_of(value, place)
+                                                   : fmt::format("{}", number_of(value, place)));
+  }
   return identity;
 }
 
@@ -98,8 +91,7 @@ void parse_fathom(const Fields& document, RunMetrics& run) {
   std::vector<double> repeatabilities;
   each_row(document, "benchmarks",
            [&](const Fields& row) { add_entry(row, run, repeatabilities); });
-  constexpr std::size_t enough = 5;
-  if (repeatabilities.size() >= enough) run.unsteadiness = median(repeatabilities);
+  if (repeatabilities.size() >= 5) run.unsteadiness = median(repeatabilities);
 }
 
 }  // namespace fathom::gate

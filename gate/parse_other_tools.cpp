@@ -1,11 +1,14 @@
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <numeric>
 #include <set>
 
@@ -14,15 +17,94 @@
 #include "results/clean_text.h"
 #include "results/fail.h"
 #include "results/parse_number.h"
+#include "results/utc_time.h"
 
-// hyperfine (--export-json), pytest-benchmark (--benchmark-json), nvbench (--json, --jsonbin) and
-// Criterion.
+// Google Benchmark (docs/user_guide.md and src/json_reporter.cc say what its fields mean), hyperfine
+// (--export-json), pytest-benchmark (--benchmark-json), nvbench (--json, --jsonbin) and Criterion.
 
 namespace fathom::gate {
 namespace {
 
 namespace dom = simdjson::dom;
 namespace fs = std::filesystem;
+
+/// The context's facts that stay the same from run to run of one machine and build type; the clock
+/// that it also names is a reading of the moment.
+Identity identity_of_context(const Fields& context) {
+  Identity identity{{"host_name", machine_or(context.text_or("host_name", ""))}};
+  const auto cpus = context.optional_number("num_cpus");
+  identity.emplace_back("num_cpus", cpus ? fmt::format("{}", *cpus) : "");
+  if (context.has("cpu_scaling_enabled"))
+    identity.emplace_back("cpu_scaling_enabled",
+                          context.truth_or("cpu_scaling_enabled", false) ? "true" : "false");
+  identity.emplace_back("library_build_type", context.text_or("library_build_type", ""));
+  return identity;
+}
+
+/// The local time that Google Benchmark writes, in UTC: with its zone, and in old versions without
+/// one. Empty where there is none.
+std::string date_of_context(const Fields& context) {
+  const std::string date = context.text_or("date", "");
+  if (date.empty() && !context.has("date")) return {};
+  for (const char* format :
+       {"%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y/%m/%d-%H:%M:%S"}) {
+    std::tm parts{};
+    const char* end = strptime(date.c_str(), format, &parts);
+    if (end == nullptr || *end != '\0') continue;
+    // As text first: what is not in the calendar would become another day.
+    const std::string local = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", parts);
+    const long offset = parts.tm_gmtoff;
+    if (parse_utc_time(local))
+      return utc_time(std::chrono::system_clock::from_time_t(timegm(&parts) - offset));
+  }
+  return date_of(date, context.place().at("date"));
+}
+
+std::string failure_of(const Fields& row) {
+  if (row.truth_or("error_occurred", false))
+    return "it failed: " + row.text_or("error_message", "no message");
+  if (row.truth_or("skipped", false))
+    return "it was skipped: " + row.text_or("skip_message", "no message");
+  return {};
+}
+
+/// The benchmark that a row is of, and "median", "mean", ... of a row about several measurements.
+std::pair<std::string, std::string> kind_of(const Fields& row) {
+  const std::string name = row.text("name"), type = row.text_or("run_type", "");
+  std::string aggregate = type == "iteration" ? "" : row.text_or("aggregate_name", "");
+  if (type == "aggregate" && aggregate.empty()) aggregate = "unnamed";
+  if (type.empty() && aggregate.empty()) {
+    // Versions before 1.5 say only by the name that a row is about others: "BM_Sort_mean". The fit
+    // of a complexity has coefficients and no time.
+    if (row.has("big_o") || row.has("rms")) return {name, "complexity"};
+    for (const char* word : {"mean", "median", "stddev", "cv"})
+      if (name.ends_with(std::string("_") + word)) aggregate = word;
+  }
+  const bool suffixed = !aggregate.empty() && name.ends_with("_" + aggregate);
+  const std::string run_name = row.text_or("run_name", "");
+  return {run_name.empty() && suffixed ? name.substr(0, name.size() - aggregate.size() - 1)
+          : run_name.empty()           ? name
+                                       : run_name,
+          aggregate};
+}
+
+void add_row(const Fields& row, PooledMetrics& metrics) {
+  const auto [name, aggregate] = kind_of(row);
+  if (!aggregate.empty() && aggregate != "median") return;
+  SampleRow found{.name = name, .problem = failure_of(row)};
+  if (!found.problem.empty()) return metrics.add(std::move(found), row.place());
+  found.unit = row.text_or("time_unit", "ns");
+  if (seconds_in(found.unit) == 0)
+    row.refuse("time_unit", "is none of \"ns\", \"us\", \"ms\", \"s\"");
+  const double time = row.number("real_time");
+  if (aggregate.empty()) {
+    found.samples = {time};
+    found.elapsed_s = time * seconds_in(found.unit) * row.optional_number("iterations").value_or(1);
+  } else {
+    found.median = time;
+  }
+  metrics.add(std::move(found), row.place().at("real_time"));
+}
 
 double sum_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
@@ -43,17 +125,17 @@ std::optional<double> number_or_text(const Fields& fields, std::string_view key)
   return number;
 }
 
-/// What nvbench says of one state's time.
-struct StateTime {
-  std::string name, problem{}, sample_file{};
+/// What nvbench says of one state.
+struct State {
+  SampleRow row;
+  std::string sample_file{};
   std::optional<double> device{};  ///< none of a benchmark of the CPU alone
   std::optional<double> mean{}, samples{};
-  std::vector<double> times{};  ///< of its samples
 };
 
 /// The float32 samples of nvbench, which calls its sample files "<result>-bin/<number>.bin",
 /// wherever it ran. Only what lies in such a folder beside the document is opened; empty: nothing.
-std::vector<double> samples_beside(const fs::path& result, const StateTime& state) {
+std::vector<double> samples_beside(const fs::path& result, const State& state) {
   const fs::path named(state.sample_file);
   const std::string folder = named.parent_path().filename(), file = named.filename();
   if (!state.samples || !folder.ends_with("-bin") || !file.ends_with(".bin")) return {};
@@ -69,18 +151,18 @@ std::vector<double> samples_beside(const fs::path& result, const StateTime& stat
   return {samples.begin(), samples.end()};
 }
 
-StateTime state_time(const std::string& benchmark, const Fields& state) {
-  StateTime time{.name = benchmark, .device = state.optional_number("device")};
-  each_if_any(state, "axis_values", [&](const Fields& axis) {
-    time.name += "/" + axis.text("name") + "=" +
-                 (axis.member("value").is_string() ? axis.text("value")
-                                                   : fmt::format("{}", axis.number("value")));
+State state_of(const std::string& benchmark, const Fields& fields) {
+  State state{.row = {.name = benchmark}, .device = fields.optional_number("device")};
+  each_if_any(fields, "axis_values", [&](const Fields& axis) {
+    state.row.name += "/" + axis.text("name") + "=" +
+                      (axis.member("value").is_string() ? axis.text("value")
+                                                        : fmt::format("{}", axis.number("value")));
   });
-  if (state.truth_or("is_skipped", false)) {
-    time.problem = "it was skipped: " + state.text_or("skip_reason", "no reason");
-    return time;
+  if (fields.truth_or("is_skipped", false)) {
+    state.row.problem = "it was skipped: " + fields.text_or("skip_reason", "no reason");
+    return state;
   }
-  each_if_any(state, "summaries", [&](const Fields& summary) {
+  each_if_any(fields, "summaries", [&](const Fields& summary) {
     const std::string tag = summary.text_or("tag", "");
     const bool samples =
         tag == "nv/json/bin:nv/cold/sample_times" || tag == "nv/json/bin:nv/cpu_only/sample_times";
@@ -88,13 +170,13 @@ StateTime state_time(const std::string& benchmark, const Fields& state) {
     if (!samples && !gpu && !cpu) return;
     each_if_any(summary, "data", [&](const Fields& data) {
       const std::string name = data.text("name");
-      if (samples && name == "filename") time.sample_file = data.text("value");
-      if (samples && name == "size") time.samples = number_or_text(data, "value");
-      if (name == "value" && (gpu || !time.mean)) time.mean = number_or_text(data, "value");
+      if (samples && name == "filename") state.sample_file = data.text("value");
+      if (samples && name == "size") state.samples = number_or_text(data, "value");
+      if (name == "value" && (gpu || !state.mean)) state.mean = number_or_text(data, "value");
     });
   });
-  if (!time.mean) time.problem = "it has no time";
-  return time;
+  if (!state.mean) state.row.problem = "it has no time";
+  return state;
 }
 
 /// The interval of pytest-benchmark's median, from its quartiles: it keeps samples only where it is
@@ -110,22 +192,14 @@ std::optional<Interval> interval_of_stats(const Fields& stats) {
 // Criterion.rs leaves no file of all results but a folder, CRITERION_HOME or target/criterion:
 // <benchmark>/new/estimates.json with times in nanoseconds, and benchmark.json with its name.
 
-constexpr std::size_t largest_estimate = std::size_t{1} << 20;
-
 /// The folders "new" below, in the order of their names. Links are not followed.
 std::vector<fs::path> newest_results(const fs::path& folder) {
-  constexpr std::size_t most_entries = 1'000'000;
   std::vector<fs::path> found;
-  std::size_t seen = 0;
   std::error_code failed;
   for (fs::recursive_directory_iterator at(folder, failed), end; !failed && at != end;
        at.increment(failed)) {
-    if (++seen > most_entries)
-      fail(ExitCode::document_malformed,
-           "{}: holds more than {} files, so is no folder of results.", folder.string(),
-           most_entries);
-    // Nor may it be a pipe, on which a reader waits.
     const fs::path place = at->path().parent_path();
+    // Nor may it be a pipe, on which a reader waits.
     if (at->path().filename() == "estimates.json" && place.filename() == "new" &&
         at->is_regular_file())
       found.push_back(place);
@@ -140,7 +214,8 @@ std::vector<fs::path> newest_results(const fs::path& folder) {
 /// Reads a small JSON file and hands its fields on.
 template <typename Use>
 void with_json(const fs::path& file, Use use) {
-  const std::string text = read_file_up_to(file, largest_estimate), origin = file.string();
+  constexpr std::size_t largest = std::size_t{1} << 20;
+  const std::string text = read_file_up_to(file, largest), origin = file.string();
   const ParsedJson json(text, origin);
   use(Fields(json.root(), Place{&origin}));
 }
@@ -158,28 +233,38 @@ Identity identity_of_program(const std::string& program, const std::string& host
   return {{"program", program}, {"host_name", machine_or(host.empty() ? here : host)}};
 }
 
+void parse_google_benchmark(const Fields& document, RunMetrics& run, PooledMetrics& metrics) {
+  const Fields context = document.object("context");
+  run.date = date_of_context(context);
+  run.identity = identity_of_context(context);
+  each_row(document, "benchmarks", [&](const Fields& row) { add_row(row, metrics); });
+  run.identity.emplace_back("statistic", metrics.have_samples() ? fastest_sample : "median");
+}
+
 void parse_hyperfine(const Fields& document, RunMetrics& run, PooledMetrics& metrics) {
   run.identity = identity_of_program("hyperfine");
+  run.identity.emplace_back("statistic", fastest_sample);
   each_row(document, "results", [&](const Fields& row) {
-    const std::string name = row.text("command");
-    std::vector<double> times;
+    SampleRow found{.name = row.text("command")};
     if (row.has("times") && !row.member("times").is_null())
-      each_of(row.list("times"), row.place().at("times"),
-              [&](dom::element time, const Place& at) { times.push_back(number_of(time, at)); });
+      each_of(row.list("times"), row.place().at("times"), [&](auto time, const Place& at) {
+        found.samples.push_back(number_of(time, at));
+      });
     else
-      times.push_back(row.number("median"));
+      found.samples.push_back(row.number(run.intervals ? "median" : "min"));
+    found.elapsed_s = sum_of(found.samples);
     // A code other than 0 stands here only where the user had asked hyperfine to ignore it.
     if (row.has("exit_codes"))
       for (const dom::element code : row.list("exit_codes"))
-        if (code.is_null())
-          return metrics.add({.name = name, .problem = "a signal ended it"}, row.place());
-    metrics.add({.name = name, .samples = times, .elapsed_s = sum_of(times)}, row.place());
+        if (code.is_null()) found.problem = "a signal ended it";
+    metrics.add(std::move(found), row.place());
   });
 }
 
 void parse_pytest_benchmark(const Fields& document, RunMetrics& run, PooledMetrics& metrics) {
   const Fields machine = document.object("machine_info");
   run.identity = identity_of_program("pytest-benchmark", machine.text_or("node", ""));
+  run.identity.emplace_back("statistic", fastest_sample);
   if (machine.has("cpu")) {
     const Fields cpu = machine.object("cpu");
     run.identity.emplace_back("cpu", cpu.text_or("brand_raw", cpu.text_or("brand", "")));
@@ -192,7 +277,7 @@ void parse_pytest_benchmark(const Fields& document, RunMetrics& run, PooledMetri
   each_row(document, "benchmarks", [&](const Fields& row) {
     const Fields stats = row.object("stats");
     metrics.add({.name = row.text_or("fullname", row.text_or("name", "")),
-                 .samples = {stats.number("median")},
+                 .samples = {stats.number(run.intervals ? "median" : "min")},
                  .elapsed_s = stats.optional_number("total").value_or(0),
                  .interval = run.intervals ? interval_of_stats(stats) : std::nullopt},
                 row.place());
@@ -204,28 +289,30 @@ void parse_nvbench(const Fields& document, RunMetrics& run, PooledMetrics& metri
   each_if_any(document, "devices",
               [&](const Fields& device) { devices[device.number("id")] = device.text("name"); });
   std::set<double> used;
-  std::vector<StateTime> states;
+  std::vector<State> states;
   each_row(document, "benchmarks", [&](const Fields& benchmark) {
     const std::string name = benchmark.text("name");
     if (benchmark.member("states").is_null()) return;
     each_row(benchmark, "states", [&](const Fields& state) {
-      states.push_back(state_time(name, state));
+      states.push_back(state_of(name, state));
       if (states.back().device) used.insert(*states.back().device);
     });
   });
 
   // The mean and the median are not compared with each other: one of them for the whole run.
   bool sampled = true;
-  for (StateTime& state : states) {
-    if (!sampled || !state.problem.empty()) continue;
-    state.times = samples_beside(run.origin, state);
-    sampled = !state.times.empty();
+  for (State& state : states) {
+    if (!sampled || !state.row.problem.empty()) continue;
+    state.row.samples = samples_beside(run.origin, state);
+    sampled = !state.row.samples.empty();
   }
-  for (StateTime& state : states) {
-    if (used.size() > 1 && state.device) state.name += fmt::format("/Device={}", *state.device);
-    SampleRow row{.name = state.name, .problem = state.problem};
-    if (sampled) row.elapsed_s = sum_of(state.times);
-    if (row.problem.empty()) row.samples = sampled ? state.times : std::vector{*state.mean};
+  for (State& state : states) {
+    SampleRow& row = state.row;
+    if (used.size() > 1 && state.device) row.name += fmt::format("/Device={}", *state.device);
+    if (sampled)
+      row.elapsed_s = sum_of(row.samples);
+    else if (row.problem.empty())
+      row.samples = {*state.mean};
     metrics.add(std::move(row), document.place());
   }
   std::string gpus;

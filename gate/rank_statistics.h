@@ -12,13 +12,9 @@ namespace fathom::gate {
 
 /// One-sided p-value of the Wilcoxon-Mann-Whitney rank-sum test: the probability, if base and head
 /// are exchangeable, of a rank sum of `head` at least as large as the one seen. Exact, over all
-/// ways to choose which of the pooled mid-ranks are the head's, for up to `exact_limit` values
-/// together, with ties, which cost each metric its own table, for up to `exact_limit_with_ties`.
-/// Beyond that the normal approximation, corrected for ties and continuity (Lehmann,
-/// "Nonparametrics", 1975).
+/// ways to choose which of the pooled mid-ranks are the head's: for the rounds of a check, some
+/// dozens.
 double rank_test_greater(std::span<const double> base, std::span<const double> head);
-inline constexpr std::size_t exact_limit = 100;
-inline constexpr std::size_t exact_limit_with_ties = 40;
 
 /// The smallest p-value that the test can give for so many values: 1 over the number of ways to
 /// choose `head` of them all.

@@ -24,7 +24,7 @@
 
 #include "results/atomic_file.h"
 #include "results/clean_text.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/strict_json.h"
 
 namespace fathom::gate {
@@ -64,73 +64,62 @@ std::string from_ascii(std::string_view escaped) {
 }
 
 [[noreturn]] void refuse(const std::string& origin, std::size_t line, const std::string& what) {
-  throw Error(ExitCode::bad_input,
-              fmt::format("{}, line {}: {}.", origin, line, quotable(from_ascii(what), longest)));
+  fail(ExitCode::bad_input, "{}, line {}: {}.", origin, line, quotable(from_ascii(what), longest));
 }
 
-/// Reads a file's rules; the first thing in it that is none is named with its line.
-class Reader {
- public:
-  explicit Reader(const std::string& origin) : origin_(origin) {}
+[[noreturn]] void refuse_key(const std::string& origin, const toml::node& at,
+                             std::string_view key) {
+  refuse(origin, at.source().begin.line,
+         fmt::format("`{}` is not as expected: a rule is a table [[metric]] with `name` and "
+                     "`reason`, and either `threshold`, a number above 0 and below 1 (for 3 % "
+                     "write 0.03), or `ignore = true`",
+                     key));
+}
 
-  Rules read(const toml::table& file) const {
-    Rules rules;
-    for (const auto& [key, value] : file) {
-      if (key.str() != "metric" || !value.is_array_of_tables()) refuse_key(value, key.str());
-      for (const toml::node& item : *value.as_array()) rules.push_back(rule(*item.as_table()));
-    }
-    return rules;
+Rule rule_of(const toml::table& table, const std::string& origin) {
+  Rule rule;
+  for (const auto& [key, value] : table) {
+    const std::string_view word = key.str();
+    const auto text = value.value_exact<std::string>();
+    const bool is_text = text && text->find_first_not_of(" \t\r\n") != std::string::npos;
+    const double number = value.is_number() ? value.value<double>().value_or(0) : 0;
+    if (word == "name" && is_text)
+      rule.pattern = from_ascii(*text);
+    else if (word == "reason" && is_text)
+      rule.reason = from_ascii(*text);
+    else if (word == "ignore" && value.is_boolean())
+      rule.ignore = *value.value<bool>();
+    else if (word == "threshold" && number > 0 && number < 1)
+      rule.threshold = number;
+    else
+      refuse_key(origin, value, word);
   }
-
- private:
-  [[noreturn]] void refuse_key(const toml::node& at, std::string_view key) const {
-    refuse(origin_, at.source().begin.line,
-           fmt::format("`{}` is not as expected: a rule is a table [[metric]] with `name` and "
-                       "`reason`, and either `threshold`, a number above 0 and below 1 (for 3 % "
-                       "write 0.03), or `ignore = true`",
-                       key));
-  }
-
-  Rule rule(const toml::table& table) const {
-    Rule rule;
-    for (const auto& [key, value] : table) {
-      const std::string_view word = key.str();
-      const auto text = value.value_exact<std::string>();
-      const bool is_text = text && text->find_first_not_of(" \t\r\n") != std::string::npos;
-      const double number = value.is_number() ? value.value<double>().value_or(0) : 0;
-      if (word == "name" && is_text)
-        rule.pattern = from_ascii(*text);
-      else if (word == "reason" && is_text)
-        rule.reason = from_ascii(*text);
-      else if (word == "ignore" && value.is_boolean())
-        rule.ignore = *value.value<bool>();
-      else if (word == "threshold" && number > 0 && number < 1)
-        rule.threshold = number;
-      else
-        refuse_key(value, word);
-    }
-    if (rule.pattern.empty()) refuse_key(table, "name");
-    if (rule.reason.empty()) refuse_key(table, "reason");
-    if (rule.ignore == rule.threshold.has_value()) refuse_key(table, "threshold");
-    return rule;
-  }
-
-  const std::string& origin_;
-};
+  if (rule.pattern.empty()) refuse_key(origin, table, "name");
+  if (rule.reason.empty()) refuse_key(origin, table, "reason");
+  if (rule.ignore == rule.threshold.has_value()) refuse_key(origin, table, "threshold");
+  return rule;
+}
 
 }  // namespace
 
 Rules parse_rules(std::string_view text, const std::string& origin) {
-  const auto fail = [&](const char* why) { throw Error(ExitCode::bad_input, origin + why); };
-  if (!simdjson::validate_utf8(text.data(), text.size())) fail(" is not UTF-8, which TOML is.");
+  if (!simdjson::validate_utf8(text.data(), text.size()))
+    fail(ExitCode::bad_input, "{} is not UTF-8, which TOML is.", origin);
+  Rules rules;
   try {
-    return Reader(origin).read(toml::parse(to_ascii(without_byte_order_mark(text)), origin));
+    const toml::table file = toml::parse(to_ascii(without_byte_order_mark(text)), origin);
+    for (const auto& [key, value] : file) {
+      if (key.str() != "metric" || !value.is_array_of_tables())
+        refuse_key(origin, value, key.str());
+      for (const toml::node& item : *value.as_array())
+        rules.push_back(rule_of(*item.as_table(), origin));
+    }
   } catch (const toml::parse_error& error) {
     refuse(origin, error.source().begin.line, fmt::format("is not TOML: {}", error.description()));
   } catch (const std::invalid_argument&) {
-    fail(" is not TOML.");
+    fail(ExitCode::bad_input, "{} is not TOML.", origin);
   }
-  return {};
+  return rules;
 }
 
 Rules read_rules(const std::filesystem::path& path) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
+#include <set>
 #include <string_view>
 #include <unordered_set>
 
@@ -33,9 +35,9 @@ void require_plausible(double value, const std::string& name, const Place& place
 }
 
 /// Names that any output can carry, each there once; and figures that a measurement has.
-void check_metrics(RunMetrics& run) {
+RunMetrics checked(RunMetrics run) {
   constexpr std::size_t longest = 1000;
-  constexpr double largest_clock_hz = 1e15, largest_power_w = 1e9, longest_s = 1e9;
+  constexpr double largest_reading = 1e15, longest_s = 1e9;
   const Place place{&run.origin};
   std::unordered_set<std::string_view> names;
   for (MetricValue& metric : run.metrics) {
@@ -46,11 +48,10 @@ void check_metrics(RunMetrics& run) {
       place.refuse(fmt::format("has two metrics named \"{}\"; each may be there once",
                                quotable(metric.name)));
     require_plausible(metric.value, metric.name, place);
-    // A clock that no GPU has is not known.
-    for (auto& [value, most] : {std::pair{&metric.state.sm_clock_hz, largest_clock_hz},
-                                {&metric.state.memory_clock_hz, largest_clock_hz},
-                                {&metric.state.power_w, largest_power_w}})
-      if (*value && !(**value > 0 && **value <= most)) value->reset();
+    // A clock or power that no GPU has is not known.
+    for (auto* reading :
+         {&metric.state.sm_clock_hz, &metric.state.memory_clock_hz, &metric.state.power_w})
+      if (*reading && !(**reading > 0 && **reading <= largest_reading)) reading->reset();
     const bool time_or_rate = metric.unit == "s" || metric.unit.ends_with("/s");
     if (metric.problem.empty() && time_or_rate && !(metric.value > 0))
       metric.problem =
@@ -60,6 +61,7 @@ void check_metrics(RunMetrics& run) {
   }
   run.elapsed_s = std::clamp(run.elapsed_s, 0.0, longest_s);
   if (run.unsteadiness) run.unsteadiness = std::clamp(*run.unsteadiness, 0.0, 1e6);
+  return run;
 }
 
 void parse(std::string_view text, RunMetrics& run, PooledMetrics& metrics) {
@@ -93,6 +95,82 @@ void parse(std::string_view text, RunMetrics& run, PooledMetrics& metrics) {
 
 }  // namespace
 
+/// FNV-1a, 64 bits (Fowler, Noll, Vo).
+std::string hash_of(const std::vector<std::string>& texts) {
+  std::uint64_t value = 0xcbf29ce484222325u;
+  const auto step = [&](unsigned char byte) { value = (value ^ byte) * 0x100000001b3u; };
+  for (const std::string& text : texts) {
+    for (const char c : text) step(static_cast<unsigned char>(c));
+    step(0xff);  // no byte of UTF-8: "ab" + "c" differs from "a" + "bc"
+  }
+  return fmt::format("{:016x}", value);
+}
+
+std::string fact_of(const RunMetrics& run, const std::string& name) {
+  for (const auto& [key, value] : run.identity)
+    if (key == name) return value;
+  return {};
+}
+
+std::vector<Difference> differences_of(const RunMetrics& base, const RunMetrics& head) {
+  const auto tool = [](const RunMetrics& run) { return run.fathom ? "Fathom" : "another tool"; };
+  if (base.fathom != head.fathom) return {{"program", tool(base), tool(head)}};
+  std::set<std::string> names;
+  for (const auto* run : {&base, &head})
+    for (const auto& [name, value] : run->identity) names.insert(name);
+  std::vector<Difference> differences;
+  const auto compare = [&](const std::string& fact, const std::string& a, const std::string& b) {
+    const auto shown = [](const std::string& value) { return value.empty() ? "not known" : value; };
+    if (a != b) differences.push_back({fact, shown(a), shown(b)});
+  };
+  compare("suite", base.suite, head.suite);
+  for (const std::string& name : names) compare(name, fact_of(base, name), fact_of(head, name));
+  return differences;
+}
+
+std::vector<std::string> refusals_of(std::span<const RunMetrics> base,
+                                     std::span<const RunMetrics> head) {
+  std::vector<std::string> refusals;
+  const auto refuse = [&](const std::string& why) {
+    if (std::ranges::find(refusals, why) == refusals.end()) refusals.push_back(why);
+  };
+  for (const auto& side : {base, head})
+    for (const RunMetrics& run : side)
+      if (run.replay)
+        refuse(run.origin + " is a replay of a recording: nothing in it was measured there");
+  if (!refusals.empty() || base.empty()) return refusals;
+  const std::string what =
+      head.empty() ? "not all of the results are of one thing: different " : "different ";
+  for (const auto& side : {base, head})
+    for (const RunMetrics& run : side)
+      for (const Difference& difference : differences_of(base.front(), run))
+        refuse(what + difference.words());
+  return refusals;
+}
+
+bool is_ratio(const std::string& unit, const std::string& name) {
+  return unit == "x" && name.find(" vs ") != std::string::npos;
+}
+
+RunMetrics ratios_of(RunMetrics run) {
+  static const std::set<std::string> facts{"gpu_name", "compute_capability", "sms", "toolkit",
+                                           "cuda_runtime"};
+  std::erase_if(run.identity, [](const auto& fact) { return !facts.contains(fact.first); });
+  std::erase_if(run.metrics,
+                [](const MetricValue& metric) { return !is_ratio(metric.unit, metric.name); });
+  return run;
+}
+
+std::string identity_key(const RunMetrics& run) {
+  std::vector<std::string> texts{run.fathom ? "fathom" : "google-benchmark", run.suite};
+  Identity sorted = run.identity;
+  std::ranges::sort(sorted);
+  for (const auto& [name, value] : sorted)
+    // A fact that a later version adds changes nothing where unknown.
+    if (!value.empty()) texts.insert(texts.end(), {name, value});
+  return hash_of(texts);
+}
+
 double seconds_in(const std::string& unit) {
   static const std::map<std::string, double> units{
       {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"\xc2\xb5s", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}};
@@ -120,19 +198,27 @@ void PooledMetrics::add(SampleRow row, const Place& place) {
   if (row.median) all.median = row.median;
 }
 
+bool PooledMetrics::have_samples() const {
+  return std::ranges::none_of(
+      rows_, [](const SampleRow& row) { return row.median && row.samples.empty(); });
+}
+
 void PooledMetrics::move_into(RunMetrics& run) {
-  for (auto& [name, unit, better, samples, elapsed_s, problem, median_of_all, interval] : rows_) {
-    const auto value = samples.empty() ? median_of_all : median(samples);
-    if (!value && problem.empty()) problem = "it has no value";
+  const bool fastest = fact_of(run, "statistic") == fastest_sample && !run.intervals;
+  for (SampleRow& row : rows_) {
+    const auto value = row.samples.empty() ? row.median
+                       : fastest           ? std::ranges::min(row.samples)
+                                           : median(row.samples);
+    if (!value && row.problem.empty()) row.problem = "it has no value";
     if (run.intervals)
-      run.intervals->push_back(samples.size() > 1 ? median_interval(samples) : interval);
-    run.metrics.push_back({std::move(name),
-                           std::move(unit),
-                           better,
-                           value.value_or(0),
-                           elapsed_s,
-                           {},
-                           std::move(problem)});
+      run.intervals->push_back(row.samples.size() > 1 ? median_interval(row.samples)
+                                                      : row.interval);
+    run.metrics.push_back({.name = std::move(row.name),
+                           .unit = std::move(row.unit),
+                           .better = row.better,
+                           .value = value.value_or(0),
+                           .elapsed_s = row.elapsed_s,
+                           .problem = std::move(row.problem)});
   }
 }
 
@@ -152,8 +238,7 @@ RunMetrics parse_run_metrics(std::string_view text, const std::string& origin) {
   PooledMetrics metrics;
   parse(text, run, metrics);
   metrics.move_into(run);
-  check_metrics(run);
-  return run;
+  return checked(std::move(run));
 }
 
 RunMetrics read_run_metrics(const std::filesystem::path& path, bool with_intervals) {
@@ -166,11 +251,11 @@ RunMetrics read_run_metrics(const std::filesystem::path& path, bool with_interva
   else
     parse(read_file_up_to(path, largest_result), run, metrics);
   metrics.move_into(run);
-  check_metrics(run);
-  if (!run.date.empty() || fact_of(run, "program").empty()) return run;
-  const auto written = std::filesystem::last_write_time(path, failed);
-  if (!failed) run.date = date_of_file(written);
-  return run;
+  const bool dated = !run.date.empty() || fact_of(run, "program").empty();
+  const auto written = dated ? std::filesystem::file_time_type()
+                             : std::filesystem::last_write_time(path, failed);
+  if (!dated && !failed) run.date = date_of_file(written);
+  return checked(std::move(run));
 }
 
 }  // namespace fathom::gate

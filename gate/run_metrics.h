@@ -57,12 +57,6 @@ struct RunMetrics {
   std::optional<double> unsteadiness{};
 };
 
-/// What a comparison may be about, so that it must not stand in its way.
-enum class Allowed {
-  nothing,
-  software  ///< toolkit, CUDA runtime, compatibility driver: what builds of one machine differ in
-};
-
 /// A fact of which two runs have another value each, in words.
 struct Difference {
   std::string fact, before, after;
@@ -71,14 +65,12 @@ struct Difference {
 
 /// The facts of the identity, and the suite, that are not the same in both; that one is a run of
 /// Fathom and the other is not is the only one then.
-std::vector<Difference> differences_of(const RunMetrics& base, const RunMetrics& head,
-                                       Allowed allowed = Allowed::nothing);
+std::vector<Difference> differences_of(const RunMetrics& base, const RunMetrics& head);
 
 /// Why these runs cannot be compared: a replay among them, identities that differ. Each sentence
 /// once; empty if they can.
 std::vector<std::string> refusals_of(std::span<const RunMetrics> base,
-                                     std::span<const RunMetrics> head,
-                                     Allowed allowed = Allowed::nothing);
+                                     std::span<const RunMetrics> head);
 
 /// Whether a metric is the ratio to an opponent of the same run.
 bool is_ratio(const std::string& unit, const std::string& name);
@@ -91,15 +83,15 @@ RunMetrics ratios_of(RunMetrics run);
 /// comparable.
 std::string identity_key(const RunMetrics& run);
 
-/// Sixteen hexadecimal digits of a text: tells files apart, protects nothing.
-std::string short_hash(const std::string& text);
+/// Sixteen hexadecimal digits of texts: tells files apart, protects nothing.
+std::string hash_of(const std::vector<std::string>& texts);
 
 /// The value of one fact; empty where there is none.
 std::string fact_of(const RunMetrics& run, const std::string& name);
 
 /// Reads a result document, a baseline, a file of Google Benchmark, nvbench, pytest-benchmark or
 /// hyperfine, or a CSV "name,unit,better,sample,...", found out by its content. Where rows share a
-/// name it takes their median. An nvbench document's sample files are looked for beside `origin`.
+/// name it takes their median, or the fastest of a program on a CPU. An nvbench document's sample files are looked for beside `origin`.
 /// Hostile text costs bounded time, memory and stack. Throws Error(document_malformed),
 /// Error(document_version): `origin`, and what was expected where.
 RunMetrics parse_run_metrics(std::string_view text, const std::string& origin);

@@ -26,7 +26,6 @@ struct RunValues {
 
 /// What moves all metrics that follow the machine alike, as the median over them.
 struct CommonFactor {
-  std::size_t metrics = 0;      ///< that it is of
   std::vector<double> of_runs;  ///< from its own median over the earlier runs
   double head = 0;              ///< the median over the head's results
   /// By how much the head's is beyond every earlier run and where their drift leads; below zero: it
@@ -47,7 +46,6 @@ struct RunRank {
   double p = 1;          ///< share of the groups that score as high in any metric
   double limit = 0;      ///< how much worse it must be for more than a pass, on the metric's scale
   double spread = 0;     ///< of its earlier runs
-  double drift = 0;      ///< how far the earlier runs' trend leads by the head's results
   bool suspect = false;  ///< farther out than runs that did not change are in most suites
   bool sure = false;     ///< worse, at the level asked for
 };
@@ -57,14 +55,10 @@ bool drifts(const RunValues& metric, std::size_t earlier);
 
 /// Ranks the head for the worse. `level`: false alarms of a whole suite in both directions, of
 /// which this one has half. A single result among fewer runs than ranks need (49 for 2 %) is sure
-/// where there are at least `fewest_for_single` and it is far beyond all: by as much as keeps the
-/// level for tails as heavy as those of Student's t with two degrees of freedom.
+/// where it can be and is far beyond all: by as much as keeps the level for tails as heavy as those
+/// of Student's t with two degrees of freedom.
 std::vector<RunRank> rank_runs(const std::vector<RunValues>& metrics, std::size_t earlier,
                                double level);
-
-/// Against so few earlier runs a single result may have met a state that they did not, as rare as
-/// it may be, in more than 2 % of suites: 1 / (e (n + 1)) at worst.
-inline constexpr std::size_t fewest_for_single = 20;
 
 /// Whether this many results can be sure of anything, and how many it takes.
 bool can_be_sure(std::size_t earlier, std::size_t results, double level);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <ranges>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -18,6 +19,8 @@
 
 namespace fathom::gate {
 namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// What most of the last runs have: a single one may have been cut short, and what was taken out of
 /// a suite is expected no longer after three runs without it.
@@ -44,26 +47,27 @@ MetricDecision decision_without_test(const MetricSeries& series, bool is_expecte
     decision.decide(Outcome::unchanged, "most of the last runs of the baseline lack it.");
   } else if (decision.outcome == Outcome::unchanged && series.base.size() < fewest_baseline_runs) {
     // Too few to say that it is worse, and no reason to say that it is not.
-    const bool worse = evidence_of_rounds(series).is_worse();
-    const std::string by = worse ? fmt::format("worse by {}, but ", change_words(decision)) : "";
+    const OrientedSamples values = oriented(series);
+    const double by = shift_of(values.base, values.head).estimate;
+    const bool worse = by > 0 && by >= values.on_scale(series.effect());
     decision.decide(worse ? Outcome::inconclusive : Outcome::added,
                     fmt::format("{}it is in {} of the earlier runs, and {} are needed to decide.",
-                                by, series.base.size(), fewest_baseline_runs));
+                                worse ? "worse by " + change_words(decision) + ", but " : "",
+                                series.base.size(), fewest_baseline_runs));
   }
   return decision;
 }
 
 RunValues values_of(const MetricSeries& series, std::size_t earlier, std::size_t results) {
   const OrientedSamples samples = oriented(series);
-  RunValues values;
-  values.relative = samples.relative;
-  values.follows = samples.relative && !is_ratio(series.unit, series.name);
+  RunValues values{.worse = std::vector(earlier + results, nan),
+                   .least = samples.on_scale(series.effect()),
+                   .follows = samples.relative && !is_ratio(series.unit, series.name),
+                   .relative = samples.relative};
   const double centre = median(samples.base);
-  values.least = samples.on_scale(series.effect());
-  values.worse.assign(earlier + results, std::numeric_limits<double>::quiet_NaN());
   for (std::size_t i = 0; i < samples.base.size(); ++i)
     values.worse[series.base_runs[i]] = samples.base[i] - centre;
-  for (std::size_t i = 0; i < samples.head.size(); ++i)  // all new results have it
+  for (std::size_t i = 0; i < results; ++i)  // all new results have it
     values.worse[earlier + i] = samples.head[i] - centre;
   return values;
 }
@@ -73,32 +77,29 @@ Evidence evidence_of(const RunValues& values, const RunRank& rank, std::size_t e
   for (std::size_t run = 0; run < values.worse.size(); ++run)
     if (!std::isnan(values.worse[run])) (run < earlier ? base : head).push_back(values.worse[run]);
   const Shift shift = shift_of(base, head);
-  return {values.relative, shift.estimate, shift.interval,
-          rank.spread,     values.least,   std::max(values.least, rank.limit),
-          rank.p};
+  return {.relative = values.relative,
+          .worse = shift.estimate,
+          .interval = shift.interval,
+          .noise_floor = rank.spread,
+          .least = values.least,
+          .threshold = std::max(values.least, rank.limit),
+          .p = rank.p};
 }
 
-/// The same metrics with their signs turned, so that what is better ranks as worse.
-std::vector<RunValues> turned(std::vector<RunValues> metrics) {
-  for (RunValues& metric : metrics)
-    for (double& value : metric.worse) value = -value;
-  return metrics;
-}
-
+/// What is tested. The metrics' values, ranks and decisions have the same order.
 class StoredCheck {
  public:
   StoredCheck(std::span<const RunMetrics> baseline, std::span<const RunMetrics> head,
               const Rules& rules, CheckResult& result)
-      : series_(series_of(baseline, head, rules)), earlier_(baseline.size()), result_(result) {
+      : all_(series_of(baseline, head, rules)), earlier_(baseline.size()), result_(result) {
     const auto expected = expected_of(baseline);
-    for (std::size_t i = 0; i < series_.size(); ++i) {
-      MetricDecision decision =
-          decision_without_test(series_[i], expected.contains(series_[i].name), head.size());
-      if (decision.outcome == Outcome::unchanged && decision.reason.empty()) {
-        places_.push_back(i);
-        values_.push_back(values_of(series_[i], earlier_, head.size()));
-      }
-      result_.metrics.push_back(std::move(decision));
+    result_.metrics.reserve(all_.size());
+    for (const MetricSeries& series : all_) {
+      MetricDecision& decision = result_.metrics.emplace_back(
+          decision_without_test(series, expected.contains(series.name), head.size()));
+      if (decision.outcome != Outcome::unchanged || !decision.reason.empty()) continue;
+      tested_.push_back({series, decision});
+      values_.push_back(values_of(series, earlier_, head.size()));
     }
   }
 
@@ -106,19 +107,24 @@ class StoredCheck {
     const std::string drift = drift_words();
     const auto factor = take_out_common_factor(values_, earlier_);
     const double counts = std::log1p(effect_that_counts);
-    if (factor && std::abs(factor->head) >= counts && std::abs(factor->beyond) >= counts / 2)
-      blame_machine(*factor);
-    const auto ranks = rank_runs(values_, earlier_, stored_alpha),
-               ranks_of_better = rank_runs(turned(values_), earlier_, stored_alpha);
+    machine_moved_ =
+        factor && std::abs(factor->head) >= counts && std::abs(factor->beyond) >= counts / 2;
+    if (machine_moved_) blame_machine(*factor);
+    const auto ranks = rank_runs(values_, earlier_, stored_alpha);
+    std::vector<RunValues> turned = values_;  // so that what is better ranks as worse
+    for (RunValues& metric : turned)
+      for (double& value : metric.worse) value = -value;
+    const auto ranks_of_better = rank_runs(turned, earlier_, stored_alpha);
     if (!factor) find_witnesses(ranks);
-    for (std::size_t i = 0; i < places_.size(); ++i) {
-      MetricDecision& decision = result_.metrics[places_[i]];
+    for (std::size_t i = 0; i < tested_.size(); ++i) {
+      MetricDecision& decision = tested_[i].decision;
       const Evidence& evidence =
           decision.evidence.emplace(evidence_of(values_[i], ranks[i], earlier_));
       decision.adjusted_p = ranks[i].p;
       const bool better = evidence.worse < 0 && -evidence.worse >= evidence.least;
-      if (evidence.is_worse() || better) judge(i, better ? ranks_of_better[i] : ranks[i], better);
-      if (!moved_along_.empty() && moved_along_[i] && decision.outcome == Outcome::unchanged)
+      if (evidence.is_worse() || better)
+        judge(tested_[i], better ? ranks_of_better[i] : ranks[i], better);
+      if (tested_[i].moved_along && decision.outcome == Outcome::unchanged)
         decision.decide(Outcome::undecided,
                         "it moved as most metrics did; its change is what is beside that.");
     }
@@ -132,15 +138,20 @@ class StoredCheck {
   }
 
  private:
-  std::size_t followers() const {
-    return static_cast<std::size_t>(std::ranges::count_if(values_, &RunValues::follows));
-  }
+  struct Tested {
+    const MetricSeries& series;
+    MetricDecision& decision;
+    bool moved_along = false;  ///< with the machine
+    bool witnessed = true;     ///< if it got worse, by more than the others; or nobody asks
+  };
+
+  std::ptrdiff_t followers() const { return std::ranges::count_if(values_, &RunValues::follows); }
 
   /// Where metrics are too few for a common factor, what got worse is also ranked by how much more
   /// than the median of the others in the same runs: that no machine changes, so it keeps the
   /// level.
   void find_witnesses(const std::vector<RunRank>& ranks) {
-    const std::size_t all = followers();
+    const auto all = static_cast<std::size_t>(followers());
     if (all == 0) return;
     if (all == 1 || all >= fewest_for_common_factor) {  // these lack runs
       result_.notes.push_back(
@@ -149,20 +160,20 @@ class StoredCheck {
       return;
     }
     std::vector<RunValues> beside;
-    std::vector<std::size_t> places;
+    std::vector<Tested*> asked;
     for (std::size_t i = 0; i < values_.size(); ++i) {
       if (!ranks[i].sure || !values_[i].follows) continue;
-      places.push_back(i);
+      asked.push_back(&tested_[i]);
       beside.push_back(beside_others(i));
     }
-    witnessed_.assign(values_.size(), true);
     const auto ranks_beside = rank_runs(beside, earlier_, stored_alpha);
-    for (std::size_t i = 0; i < places.size(); ++i) {
+    for (std::size_t i = 0; i < asked.size(); ++i) {
       const RunRank& rank = ranks_beside[i];
-      const auto before = std::span(beside[i].worse).first(earlier_);
-      const auto has = std::ranges::count_if(before, [](double x) { return !std::isnan(x); });
-      witnessed_[places[i]] = static_cast<std::size_t>(has) >= fewest_baseline_runs && rank.sure &&
-                              rank.score * rank.spread >= beside[i].least;
+      const auto lacking = std::ranges::count_if(std::span(beside[i].worse).first(earlier_),
+                                                 [](double x) { return std::isnan(x); });
+      asked[i]->witnessed =
+          earlier_ - static_cast<std::size_t>(lacking) >= fewest_baseline_runs && rank.sure &&
+          rank.score * rank.spread >= beside[i].least;
     }
   }
 
@@ -170,21 +181,20 @@ class StoredCheck {
     RunValues beside = values_[place];
     for (std::size_t run = 0; run < beside.worse.size(); ++run) {
       std::vector<double> others;
-      for (std::size_t other = 0; other < values_.size(); ++other)
-        if (other != place && values_[other].follows && !std::isnan(values_[other].worse[run]))
-          others.push_back(values_[other].worse[run]);
-      beside.worse[run] -=
-          median_or_none(others).value_or(std::numeric_limits<double>::quiet_NaN());
+      for (const RunValues& other : values_)
+        if (&other != &values_[place] && other.follows && !std::isnan(other.worse[run]))
+          others.push_back(other.worse[run]);
+      beside.worse[run] -= median_or_none(others).value_or(nan);
     }
     return beside;
   }
 
   /// What moved everything alike is no change of one metric; a change of them all may be either.
   void blame_machine(const CommonFactor& factor) {
-    for (const RunValues& metric : values_) {
-      const double own = median(std::span(metric.worse).subspan(earlier_)) + factor.head;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      const double own = median(std::span(values_[i].worse).subspan(earlier_)) + factor.head;
       const double along = factor.head > 0 ? own : -own;
-      moved_along_.push_back(metric.follows && along >= metric.least / 2);
+      tested_[i].moved_along = values_[i].follows && along >= values_[i].least / 2;
     }
     double most = 0;
     for (const double value : std::span(factor.of_runs).first(earlier_))
@@ -192,23 +202,23 @@ class StoredCheck {
     result_.refusals.push_back(fmt::format(
         "{} of {} metrics together are {} {} than in the {} earlier runs, which differed by {} at "
         "most: that is the machine, or everything that they share, and no metric's own change",
-        std::ranges::count(moved_along_, true), followers(),
+        std::ranges::count_if(tested_, &Tested::moved_along), followers(),
         format_percent(std::abs(std::expm1(factor.head))), factor.head > 0 ? "worse" : "better",
         earlier_, format_percent(std::expm1(most))));
   }
 
-  void judge(std::size_t place, const RunRank& rank, bool better) {
+  void judge(Tested& tested, const RunRank& rank, bool better) {
     if (!rank.sure && !rank.suspect) return;
-    const MetricSeries& series = series_[places_[place]];
-    MetricDecision& decision = result_.metrics[places_[place]];
+    MetricDecision& decision = tested.decision;
     const std::string by =
         fmt::format("{} by {}", better ? "better" : "worse", change_words(decision));
     const Outcome unsure = better ? Outcome::undecided : Outcome::inconclusive;
-    const auto clock = better ? std::nullopt : clock_explanation(series, *decision.evidence);
-    if (!moved_along_.empty()) {
+    const std::string clock =
+        better ? "" : clock_explanation(tested.series, *decision.evidence);
+    if (machine_moved_) {
       decision.decide(unsure, by + " beside what most metrics moved by.");
-    } else if (clock) {
-      decision.decide(unsure, *clock);
+    } else if (!clock.empty()) {
+      decision.decide(unsure, clock);
     } else if (!rank.sure) {
       decision.decide(unsure,
                       fmt::format("{}, more than any metric differed between the {} "
@@ -217,36 +227,34 @@ class StoredCheck {
     } else if (better) {
       decision.adjusted_p = rank.p;
       decision.decide(Outcome::improved, by + ".");
-    } else if (!witnessed_.empty() && !witnessed_[place]) {
+    } else if (!tested.witnessed) {
       ++unwitnessed_;
       decision.decide(unsure, by + ", but not surely more than the others.");
     } else {
       decision.decide(Outcome::regression,
                       fmt::format("{} than {} earlier runs ({}).{}", by, decision.base_runs,
-                                  p_words(rank.p), clock_remark(series)));
+                                  p_words(rank.p), clock_remark(tested.series)));
     }
   }
 
   std::string give_more() const {
-    const std::size_t results = result_.rounds;
     return fmt::format("give {} more of the same commit",
-                       results_needed(earlier_, results, stored_alpha) - results);
+                       results_needed(earlier_, result_.rounds, stored_alpha) - result_.rounds);
   }
 
   /// Nothing, where even the steadiest metric would have passed 5 %, and more than a rule lets
   /// count.
   void tell_what_would_pass() {
-    const double wide = std::log1p(0.05);
+    const std::string words = what_would_pass(result_);
+    if (words.empty()) return;
     double least = std::numeric_limits<double>::infinity();
     bool blind = true;
     for (const MetricDecision& metric : result_.metrics) {
       if (!metric.evidence || !metric.evidence->relative) continue;
       const double threshold = metric.evidence->threshold;
       least = std::min(least, threshold);
-      blind = blind && threshold > std::max(wide, metric.evidence->least);
+      blind = blind && threshold > std::max(std::log1p(0.05), metric.evidence->least);
     }
-    const std::string words = what_would_pass(result_);
-    if (words.empty()) return;
     if (!blind) return result_.notes.push_back(words);
     const bool too_few = smallest_rank_p(earlier_, result_.rounds) > stored_alpha;
     result_.refusals.push_back(fmt::format(
@@ -260,9 +268,9 @@ class StoredCheck {
   /// Empty: none.
   std::string drift_words() const {
     std::vector<HistoryChange> found;
-    for (std::size_t i = 0; i < places_.size(); ++i)
+    for (std::size_t i = 0; i < tested_.size(); ++i)
       if (drifts(values_[i], earlier_))
-        std::ranges::copy_if(changes_of(series_[places_[i]], effect_that_counts),
+        std::ranges::copy_if(changes_of(tested_[i].series, effect_that_counts),
                              std::back_inserter(found),
                              [](const auto& change) { return change.drift && change.worse; });
     if (found.empty()) return "";
@@ -272,15 +280,13 @@ class StoredCheck {
                        format_percent(std::abs(largest.relative())));
   }
 
-  const std::vector<MetricSeries> series_;
+  const std::vector<MetricSeries> all_;
   std::size_t earlier_;
   CheckResult& result_;
-  // What is tested, metric by metric: its place among the series and the decisions, and its values.
-  std::vector<std::size_t> places_;
+  std::vector<Tested> tested_;
   std::vector<RunValues> values_;
-  std::vector<bool> moved_along_;  ///< with the machine; empty: it did not move
-  std::vector<bool> witnessed_;    ///< which got worse by more than others; empty: nobody asks
-  std::size_t unwitnessed_ = 0;    ///< that would be regressions
+  bool machine_moved_ = false;
+  std::size_t unwitnessed_ = 0;  ///< that would be regressions
 };
 
 }  // namespace
@@ -308,15 +314,12 @@ CheckResult check_stored(std::span<const RunMetrics> baseline, std::span<const R
 std::size_t leave_out_themselves(std::vector<RunMetrics>& baseline,
                                  std::span<const RunMetrics> head) {
   // A baseline keeps what is usable, without where it came from.
-  const auto usable = [](const RunMetrics& run) {
-    std::vector<MetricValue> kept;
-    std::ranges::copy_if(run.metrics, std::back_inserter(kept),
-                         [](const MetricValue& metric) { return metric.problem.empty(); });
-    return kept;
-  };
+  const auto usable = std::views::filter(
+      [](const MetricValue& metric) { return metric.problem.empty(); });
   return std::erase_if(baseline, [&](const RunMetrics& run) {
     return std::ranges::any_of(head, [&](const RunMetrics& one) {
-      return !run.date.empty() && run.date == one.date && usable(run) == usable(one);
+      return !run.date.empty() && run.date == one.date &&
+             std::ranges::equal(run.metrics | usable, one.metrics | usable);
     });
   });
 }

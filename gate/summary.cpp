@@ -37,19 +37,13 @@ std::vector<std::pair<Outcome, std::vector<const MetricDecision*>>> findings(
 }
 
 std::string interval_text(const MetricDecision& metric) {
-  const auto change = value_change(metric);
+  const auto change = change_interval(metric);
   if (!change) return "";
   // Two rounds a side, which find suspects, cannot be as sure as the others.
   const bool as_said = change->confidence > interval_confidence - 0.005;
   return fmt::format(
       "{} to {}{}", format_signed_percent(change->low), format_signed_percent(change->high),
       as_said ? "" : fmt::format(" (with {} confidence)", format_percent(change->confidence)));
-}
-
-std::string threshold_text(const MetricDecision& metric) {
-  if (!metric.evidence) return "";
-  return metric.evidence->relative ? format_percent(std::expm1(metric.evidence->threshold))
-                                   : format_number(metric.evidence->threshold);
 }
 
 /// Clean: the unit is the document's.
@@ -82,28 +76,14 @@ std::string method(const CheckResult& result) {
                      format_time(result.elapsed_s));
 }
 
-fmt::text_style style_of(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::regression:
-    case Outcome::missing:
-      return fmt::fg(fmt::terminal_color::red) | fmt::emphasis::bold;
-    case Outcome::inconclusive:
-      return fmt::fg(fmt::terminal_color::yellow);
-    case Outcome::improved:
-      return fmt::fg(fmt::terminal_color::green);
-    default:
-      return {};
-  }
-}
-
 /// Changes and their intervals drawn over one scale, a row a metric: "··│··├─●─┤··".
 class ChangePictures {
  public:
   explicit ChangePictures(const std::vector<const MetricDecision*>& metrics) {
     for (const MetricDecision* metric : metrics)
-      if (const auto change = value_change(*metric); change && std::isfinite(change->high)) {
-        low_ = std::min({low_, change->low, change->estimate});
-        high_ = std::max({high_, change->high, change->estimate});
+      if (const auto change = change_interval(*metric); change && std::isfinite(change->high)) {
+        low_ = std::min({low_, change->low, *change_of(*metric)});
+        high_ = std::max({high_, change->high, *change_of(*metric)});
       }
   }
 
@@ -113,20 +93,17 @@ class ChangePictures {
   }
 
   std::string of(const MetricDecision& metric) const {
-    const auto change = value_change(metric);
+    const auto change = change_interval(metric);
     if (!change || !std::isfinite(change->high) || low_ == high_) return "";
     const std::size_t from = cell(change->low), to = cell(change->high), zero = cell(0);
     std::string text;
-    for (std::size_t at = 0; at < width; ++at) {
-      if (at == cell(change->estimate))
-        text += "●";
-      else if (at == zero)
-        text += from <= at && at <= to ? "┼" : "│";
-      else if (at == from || at == to)
-        text += at == from ? "├" : "┤";
-      else
-        text += from < at && at < to ? "─" : "·";
-    }
+    for (std::size_t at = 0; at < width; ++at)
+      text += at == cell(*change_of(metric)) ? "●"
+              : at == zero                   ? from <= at && at <= to ? "┼" : "│"
+              : at == from                   ? "├"
+              : at == to                     ? "┤"
+              : from < at && at < to         ? "─"
+                                             : "·";
     return reports::code(text);
   }
 
@@ -166,12 +143,11 @@ std::string one_line(const MetricDecision& metric) {
 }
 
 std::string terminal_table(const CheckResult& result, bool colour) {
-  const auto paint = [&](const std::string& text, fmt::text_style style) {
-    return colour ? fmt::format(style, "{}", text) : text;
-  };
   const auto verdict =
       exit_code(result) == ExitCode::ok ? fmt::terminal_color::green : fmt::terminal_color::red;
-  std::string text = paint(log_text(headline(result)), fmt::fg(verdict)) + "\n";
+  std::string text = log_text(headline(result));
+  if (colour) text = fmt::format(fmt::fg(verdict), "{}", text);
+  text += "\n";
   if (!result.metrics.empty()) text += counts(result) + "\n";
   text += log_text(method(result)) + "\n";
   for (const std::string& why : why_undecided(result)) text += "  " + log_text(why) + "\n";
@@ -185,37 +161,37 @@ std::string terminal_table(const CheckResult& result, bool colour) {
       change_width = std::max(change_width, change_text(*metric).size());
     }
   for (const auto& [outcome, metrics] : found) {
-    for (const MetricDecision* metric :
-         std::span(metrics).first(std::min(metrics.size(), most_listed))) {
-      text += fmt::format("  {}  {:{}}  {:{}}",
-                          paint(fmt::format("{:12}", to_string(outcome)), style_of(outcome)),
-                          change_text(*metric), change_width, log_text(metric->name), name_width);
+    const std::size_t listed = std::min(metrics.size(), most_listed);
+    for (const MetricDecision* metric : std::span(metrics).first(listed)) {
+      text += fmt::format("  {:12}  {:{}}  {:{}}", to_string(outcome), change_text(*metric),
+                          change_width, log_text(metric->name), name_width);
       for (const std::string& more : {values_text(*metric), metric->reason})
         if (!more.empty()) text += "  " + log_text(more);
       text += "\n";
     }
-    if (metrics.size() > most_listed)
+    if (metrics.size() > listed)
       text += fmt::format("  {:12}  and {} more: --markdown or --json has them all\n",
-                          to_string(outcome), format_count(metrics.size() - most_listed));
+                          to_string(outcome), format_count(metrics.size() - listed));
   }
   return text;
 }
 
 std::string markdown_summary(const CheckResult& result) {
+  using reports::Align;
+  using reports::escape_text;
   reports::Page page(false);
-  page.heading(1, "fathom check: " + reports::escape_text(headline(result)), "check");
-  page.paragraph(reports::escape_text(method(result)) + " " +
-                 (result.metrics.empty() ? "" : reports::escape_text(counts(result)) + "."));
+  page.heading(1, "fathom check: " + escape_text(headline(result)), "check");
+  page.paragraph(escape_text(method(result)) + " " +
+                 (result.metrics.empty() ? "" : escape_text(counts(result)) + "."));
   std::vector<std::string> sentences = why_undecided(result);
   sentences.insert(sentences.end(), result.notes.begin(), result.notes.end());
-  for (std::string& sentence : sentences) sentence = reports::escape_text(sentence);
+  for (std::string& sentence : sentences) sentence = escape_text(sentence);
   if (!sentences.empty()) page.list(sentences);
   std::vector<const MetricDecision*> found;
   for (const auto& [outcome, metrics] : findings(result))
     found.insert(found.end(), metrics.begin(), metrics.end());
   const ChangePictures pictures(found);
   const auto table_of = [&](const std::vector<const MetricDecision*>& metrics, bool pictured) {
-    using reports::Align;
     std::vector<reports::Table::Column> columns{
         {"Outcome"},
         {"Metric"},
@@ -224,21 +200,18 @@ std::string markdown_summary(const CheckResult& result) {
         {"Change", Align::right},
         {fmt::format("Interval, {} unless said", format_percent(interval_confidence)),
          Align::right},
-        {"Counts from", Align::right},
         {"Why"}};
-    constexpr std::ptrdiff_t after_interval = 6;
-    if (pictured) columns.insert(columns.begin() + after_interval, {pictures.scale()});
+    if (pictured) columns.insert(columns.end() - 1, {pictures.scale()});
     reports::Table table(columns);
     for (const MetricDecision* metric : metrics) {
       std::vector<std::string> row{std::string(to_string(metric->outcome)),
                                    reports::code(metric->name),
-                                   reports::escape_text(value_text(metric->base, *metric)),
-                                   reports::escape_text(value_text(metric->head, *metric)),
+                                   escape_text(value_text(metric->base, *metric)),
+                                   escape_text(value_text(metric->head, *metric)),
                                    change_text(*metric),
                                    interval_text(*metric),
-                                   threshold_text(*metric),
-                                   reports::escape_text(metric->reason)};
-      if (pictured) row.insert(row.begin() + after_interval, pictures.of(*metric));
+                                   escape_text(metric->reason)};
+      if (pictured) row.insert(row.end() - 1, pictures.of(*metric));
       table.add_row(std::move(row));
     }
     return table;

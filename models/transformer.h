@@ -103,7 +103,6 @@ TransformerMemory transformer_memory(const Transformer& model, const Transformer
 struct TransformerGpu {
   double bytes_per_second = 0;
   double flops_per_second = 0;
-  double link_bytes_per_second = 0;  ///< to the other GPUs, one direction; 0: unknown
 };
 
 /// A phase and the least time that it can take.
@@ -114,18 +113,12 @@ struct PhaseBound {
   double memory_seconds = 0;   ///< of each GPU's share at its bandwidth
   double seconds = 0;          ///< the longer
   bool memory_bound = false;
-  /// The least time of the all-reduces over the link, if nothing else were done; not in `seconds`,
-  /// since they can overlap. Empty with one GPU, or where link or shape is unknown.
-  std::optional<double> communication_seconds;
 };
 
 struct TransformerBounds {
   PhaseBound prefill;            ///< of all prompts of the batch, up to their first token
   PhaseBound decode;             ///< of one token for each sequence, at the full context
   double tokens_per_second = 0;  ///< batch / decode.seconds
-  /// With experts the bound takes all tokens of a batch to choose the same ones. Spread evenly they
-  /// choose experts x (1 - (1 - active / experts)^batch) of a layer: the step's time then.
-  std::optional<double> decode_seconds_even_routing;
 };
 
 /// Lower bounds: the longer of bytes / bandwidth and FLOPs / peak, which overlap in full.
@@ -136,9 +129,8 @@ struct TransformerBounds {
 /// a prefill of S tokens these are S (S + 1) / 2 pairs, on average Kaplan's 2 n_layer n_ctx d_attn
 /// a token. The output projection counts for one token per sequence. Bytes: the weights that one
 /// token is multiplied with, once, however many tokens there are; of the cache what is read or
-/// written, once; activations are taken to stay on chip. Per layer two all-reduces of the hidden
-/// states
-/// ("Megatron-LM"), of which a ring moves 2 (n - 1) / n through each GPU's link. Without a shape
+/// written, once; activations are taken to stay on chip. With experts all tokens of a batch are
+/// taken to choose the same ones. What the GPUs send each other is left out. Without a shape
 /// attention's FLOPs and the cache's bytes are left out, and the bound is looser.
 ///
 /// Throws std::invalid_argument as transformer_memory does, and for a GPU without bandwidth or

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include "models/formatted.h"
 #include "models/transformer.h"
@@ -58,15 +57,6 @@ void finish(PhaseBound& phase, double bytes_per_gpu, const TransformerLoad& load
   phase.seconds = std::max(phase.memory_seconds, phase.compute_seconds);
 }
 
-std::optional<double> communication(const Transformer& model, const TransformerLoad& load,
-                                    const TransformerGpu& gpu, double tokens) {
-  if (load.gpus < 2 || !model.shape || gpu.link_bytes_per_second == 0) return std::nullopt;
-  const auto gpus = static_cast<double>(load.gpus);
-  const double bytes = tokens * static_cast<double>(model.shape->hidden) * load.activation_bytes;
-  const double all_reduces = 2 * static_cast<double>(model.shape->layers);
-  return all_reduces * bytes * 2 * (gpus - 1) / gpus / gpu.link_bytes_per_second;
-}
-
 }  // namespace
 
 TransformerMemory transformer_memory(const Transformer& model, const TransformerLoad& load) {
@@ -88,9 +78,8 @@ TransformerMemory transformer_memory(const Transformer& model, const Transformer
 TransformerBounds transformer_bounds(const Transformer& model, const TransformerLoad& load,
                                      const TransformerGpu& gpu) {
   validate(model, load);
-  if (!is_positive(gpu.bytes_per_second) || !is_positive(gpu.flops_per_second) ||
-      !(gpu.link_bytes_per_second >= 0 && std::isfinite(gpu.link_bytes_per_second)))
-    refuse("a GPU needs a positive bandwidth and peak, and no negative link");
+  if (!is_positive(gpu.bytes_per_second) || !is_positive(gpu.flops_per_second))
+    refuse("a GPU needs a positive bandwidth and peak");
   const TransformerParameters& p = model.parameters;
   const auto gpus = static_cast<double>(load.gpus);
   const auto batch = static_cast<double>(load.batch);
@@ -110,24 +99,11 @@ TransformerBounds transformer_bounds(const Transformer& model, const Transformer
   prefill.flops = batch * (2 * (p.multiplied - p.output_head) * prompt + 2 * p.output_head +
                            pair_flops * prompt * (prompt + 1) / 2);
   finish(prefill, weights_per_gpu + batch * prompt * cache_per_token, load, gpu);
-  prefill.communication_seconds = communication(model, load, gpu, batch * prompt);
 
   PhaseBound& decode = bounds.decode;
   decode.flops = batch * (2 * p.multiplied + pair_flops * context);
-  const double cache = batch * context * cache_per_token;
-  finish(decode, weights_per_gpu + cache, load, gpu);
-  decode.communication_seconds = communication(model, load, gpu, batch);
+  finish(decode, weights_per_gpu + batch * context * cache_per_token, load, gpu);
   bounds.tokens_per_second = batch / decode.seconds;
-
-  if (model.shape && model.shape->experts > 0) {
-    const double missed = 1 - static_cast<double>(model.shape->active_experts) /
-                                  static_cast<double>(model.shape->experts);
-    const double read = p.routed * (1 - std::pow(missed, batch));
-    PhaseBound even = decode;
-    finish(even, weights_per_gpu + (read - p.routed_active) * load.weight_bytes / gpus + cache,
-           load, gpu);
-    bounds.decode_seconds_even_routing = even.seconds;
-  }
   return bounds;
 }
 

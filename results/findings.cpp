@@ -85,15 +85,22 @@ void conclude_again(const std::string& probe, const Conclude& conclude, Document
 }
 
 View plot(std::string title, Where where, std::string x, std::string y_label,
-          std::vector<std::string> series, std::string note) {
-  View view = table(std::move(title), std::move(where), {}, std::move(note));
-  view.kind = View::Kind::plot;
-  view.x = x;
-  view.x_label = std::move(x);
-  view.y_label = std::move(y_label);
-  view.series = std::move(series);
-  view.show_bound = view.show_expected = false;
-  return view;
+          std::vector<std::string> series, const PlotStyle& style, std::string note) {
+  return {.kind = View::Kind::plot,
+          .title = std::move(title),
+          .note = std::move(note),
+          .where = std::move(where),
+          .overview = style.overview,
+          .x = x,
+          .x_label = style.x_label.empty() ? x : style.x_label,
+          .y = style.y,
+          .y_label = std::move(y_label),
+          .x_log2 = style.x_log2,
+          .y_log = style.y_log,
+          .y_from_zero = !style.y_log,
+          .series = std::move(series),
+          .show_bound = style.bound,
+          .show_expected = style.expected};
 }
 
 View table(std::string title, Where where, std::vector<std::string> columns, std::string note) {

@@ -31,12 +31,19 @@ void put_findings(const std::string& probe, const Conclude& conclude, Document& 
 /// and fingerprint stay as they are.
 void conclude_again(const std::string& probe, const Conclude& conclude, Document& document);
 
-// Views as most probes have them. A plot has a line for each combination of the series' axes, and
-// neither bounds nor expectations.
+// Views as most probes have them.
 
 using Where = decltype(View::where);
+/// What else a plot may have; its x label is the axis unless another is given.
+struct PlotStyle {
+  std::string x_label{}, y = "metric";
+  bool x_log2 = false;
+  bool y_log = false;  ///< which does not begin at zero
+  bool bound = false, expected = false, overview = false;
+};
+/// With a line for each combination of the series' axes.
 View plot(std::string title, Where where, std::string x, std::string y_label,
-          std::vector<std::string> series, std::string note = "");
+          std::vector<std::string> series, const PlotStyle& style = {}, std::string note = "");
 View table(std::string title, Where where, std::vector<std::string> columns, std::string note = "");
 
 }  // namespace fathom

@@ -1,35 +1,99 @@
-// The figures of an entry and the formulas that rows name.
+// The figures that rows name.
+#include "results/rows.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "results/format.h"
-#include "results/rows.h"
 
 namespace fathom {
 namespace {
 
-constexpr double no_figure = std::numeric_limits<double>::quiet_NaN();
+constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+
+/// What a name in braces stands for, in a format that may be empty; none: it is missing.
+using Told =
+    std::function<std::optional<std::string>(const std::string& name, const std::string& format)>;
+
+std::optional<std::string> shown(double value, const std::string& unit, const std::string& format) {
+  if (std::isnan(value)) return std::nullopt;
+  if (const std::size_t bar = format.find('|'); bar != std::string::npos)
+    return value != 0 ? format.substr(0, bar) : format.substr(bar + 1);
+  if (format.empty()) return format_quantity(value, unit);
+  if (format == "%") return format_percent(value);
+  if (format == ",") return format_count(value);
+  const bool percent = format.ends_with('%');
+  return fmt::format(fmt::runtime("{:" + format.substr(0, format.size() - percent) + "}"),
+                     percent ? 100 * value : value) +
+         (percent ? " %" : "");
+}
+
+/// Replaces what stands in braces, and drops what stands in brackets around a missing figure.
+std::string told(const std::string& sentence, const Told& find) {
+  std::string text, part;
+  bool optional = false, lacks = false;
+  const auto end_part = [&](bool begins_optional) {
+    if (!(optional && lacks)) text += part;
+    part.clear();
+    lacks = false;
+    optional = begins_optional;
+  };
+  for (std::size_t i = 0; i < sentence.size(); ++i) {
+    if (sentence[i] == '[' || sentence[i] == ']') {
+      end_part(sentence[i] == '[');
+    } else if (sentence[i] == '{') {
+      const std::size_t end = sentence.find('}', i);
+      const std::string inside = sentence.substr(i + 1, end - i - 1);
+      const std::size_t colon = std::min(inside.rfind(':'), inside.size());
+      const auto found =
+          find(inside.substr(0, colon), inside.substr(colon).substr(colon < inside.size()));
+      lacks = lacks || !found;
+      part += found.value_or("(not measured)");
+      i = end;
+    } else {
+      part += sentence[i];
+    }
+  }
+  end_part(false);
+  return text;
+}
 
 double number_of(const AxisValue* value) {
-  if (value == nullptr) return no_figure;
+  if (value == nullptr) return nothing;
   if (const auto* whole = std::get_if<std::int64_t>(value)) return static_cast<double>(*whole);
   const auto* real = std::get_if<double>(value);
-  return real == nullptr ? no_figure : *real;
+  return real == nullptr ? nothing : *real;
 }
 
-Formula extreme_of(std::string name, std::vector<std::string> quantities, double sign,
-                   std::string unit = {}) {
-  return {std::move(name),
-          [quantities, sign](const Figures& f) {
-            double least = std::numeric_limits<double>::infinity();
-            for (const std::string& each : quantities)  // of which none may be missing
-              least = sign * f[each] >= least || std::isnan(least) ? least : sign * f[each];
-            return sign * least;
-          },
-          std::move(unit)};
+std::vector<const Entry*> chosen(std::span<const Entry> entries, const AxisFilter& where,
+                                 const std::function<bool(const Entry&)>& only) {
+  std::vector<const Entry*> found = select(entries, where);
+  if (only) std::erase_if(found, [&](const Entry* entry) { return !only(*entry); });
+  return found;
 }
+
+const Entry* picked(const std::vector<const Entry*>& entries, Pick pick, const Figure& figure) {
+  if (pick == Pick::best) return best(entries);
+  const Entry* found = nullptr;
+  double known = nothing;
+  for (const Entry* entry : entries) {
+    const double value = figure(*entry);
+    if (std::isnan(value)) continue;
+    if (found == nullptr || pick == Pick::last || (pick == Pick::least && value < known) ||
+        (pick == Pick::most && value > known)) {
+      found = entry;
+      known = value;
+    }
+  }
+  return found;
+}
+
+bool is_noisy(const Entry& entry) { return entry.verdict.status == VerdictStatus::noisy; }
 
 }  // namespace
 
@@ -38,43 +102,143 @@ std::string same_speed_sentence() {
                      format_percent(same_speed));
 }
 
-double metric_of(const Entry& entry) { return entry.metric.value.value_or(no_figure); }
-double bound_of(const Entry& entry) { return entry.bound ? entry.bound->value : no_figure; }
+double metric_of(const Entry& entry) { return entry.metric.value.value_or(nothing); }
+bool is_measured(const Entry& entry) { return entry.metric.value.has_value(); }
 double ratio_to_opponents(const Entry& entry) {
-  double least = no_figure;
+  double least = nothing;
   for (const Opponent& opponent : entry.opponents)
     if (opponent.ratio && !(*opponent.ratio >= least)) least = *opponent.ratio;
   return least;
 }
 double fastest_opponent_of(const Entry& entry) {
   const Opponent* fastest = fastest_opponent(entry);
-  return fastest == nullptr ? no_figure : *fastest->value;
+  return fastest == nullptr ? nothing : *fastest->value;
 }
 Figure counter_of(std::string role) {
-  return [role](const Entry& entry) { return counter_value(entry, role).value_or(no_figure); };
+  return [role](const Entry& entry) { return counter_value(entry, role).value_or(nothing); };
 }
 Figure extra_of(std::string name) {
   return [name](const Entry& entry) {
     const auto found = entry.extras.find(name);
-    return found == entry.extras.end() ? no_figure : found->second;
+    return found == entry.extras.end() ? nothing : found->second;
   };
 }
 Figure axis_of(std::string name) {
   return [name](const Entry& entry) { return number_of(find_axis(entry, name)); };
 }
-Figure passes(std::function<bool(const Entry&)> test) {
-  return [test](const Entry& entry) { return test(entry) ? 1.0 : 0.0; };
+
+bool is_any(const Entry& entry, const char* axis, const std::vector<const char*>& values) {
+  return std::ranges::any_of(values, [&](const char* value) {
+    return matches(entry, {{axis, std::string(value)}});
+  });
 }
 
-Formula ratio(std::string name, std::string over, std::string under) {
-  return {std::move(name), [over, under](const Figures& f) { return f[over] / f[under]; }};
+Quantity formula(std::string name, std::function<double(const Figures&)> value, std::string unit) {
+  return {.name = std::move(name), .unit = std::move(unit), .formula = std::move(value)};
+}
+Figures::Figures(const Reading& reading, std::span<const Entry> entries,
+                 const std::vector<Fact>& facts) {
+  for (const Quantity& quantity : reading) known_[quantity.name] = read(quantity, entries);
+  const bool measured =
+      std::ranges::any_of(facts, [](const Fact& fact) { return fact.value.has_value(); });
+  std::set<std::string> noisy;
+  for (const Entry& entry : entries)
+    if (measured && is_noisy(entry)) noisy.insert(entry.name);
+  for (const Fact& fact : facts) {
+    const auto is_of_noisy = [&](const std::string& name) { return noisy.contains(name); };
+    known_[fact.id] = {fact.value.value_or(nothing), fact.unit, "",
+                       std::ranges::any_of(fact.evidence, is_of_noisy)};
+    if (measured) known_[fact.id + " reason"].text = fact.reason;
+  }
 }
 
-Formula least_of(std::string name, std::vector<std::string> quantities) {
-  return extreme_of(std::move(name), std::move(quantities), 1);
+Figures::Known Figures::read(const Quantity& q, std::span<const Entry> entries) {
+  if (q.formula) return {q.formula(*this), q.unit};
+  const std::vector<const Entry*> found = chosen(entries, q.where, q.only);
+  Known known{.unit = q.unit};
+  const auto rest_on = [&](const Entry& entry) {
+    if (std::ranges::find(evidence_, entry.name) == evidence_.end())
+      evidence_.push_back(entry.name);
+  };
+  if (q.pick == Pick::sum || q.pick == Pick::count) {
+    for (const Entry* entry : found) {
+      const double value = q.figure(*entry);
+      if (std::isnan(value)) continue;
+      known.value = (std::isnan(known.value) ? 0 : known.value) + (q.pick == Pick::sum ? value : 1);
+      rest_on(*entry);
+    }
+  } else if (const Entry* entry = picked(found, q.pick, q.figure)) {
+    known.value = q.figure(*entry);
+    known.entry = entry;
+    known.noisy = is_noisy(*entry);
+    if (q.unit.empty() && known.value == metric_of(*entry)) known.unit = entry->metric.unit;
+    rest_on(*entry);
+  }
+  for (const Entry* entry : found)
+    for (const Counter& c : entry->counters)
+      if (std::isnan(known.value) && reason_.empty() && !c.value && std::isnan(q.figure(*entry)))
+        reason_ = c.reason;
+  return known;
 }
-Formula most_of(std::string name, std::vector<std::string> quantities, std::string unit) {
-  return extreme_of(std::move(name), std::move(quantities), -1, std::move(unit));
+
+Figures::Known Figures::find(const std::string& name) const {
+  if (const auto found = known_.find(name); found != known_.end()) return found->second;
+  if (const std::size_t slash = name.find('/'); slash != std::string::npos)
+    return {find(name.substr(0, slash)).value / find(name.substr(slash + 1)).value};
+  for (const auto& [quantity, known] : known_) {
+    const std::string of = quantity.empty() ? "" : quantity + " ";
+    if (known.entry == nullptr || !name.starts_with(of)) continue;
+    const Known figure = figure_of(*known.entry, name.substr(of.size()));
+    if (!std::isnan(figure.value) || !figure.text.empty()) return figure;
+  }
+  return {};
+}
+
+Figures::Known Figures::figure_of(const Entry& entry, const std::string& name) const {
+  if (const AxisValue* axis = find_axis(entry, name))
+    return {number_of(axis), "", format_axis_value(name, *axis)};
+  if (const Counter* counter = find_counter(entry, name)) {
+    if (!counter->value && reason_.empty()) reason_ = counter->reason;
+    return {counter->value.value_or(nothing), "", "", is_noisy(entry)};
+  }
+  const Opponent* fastest = fastest_opponent(entry);
+  if (name == "opponent") return {nothing, "", fastest == nullptr ? "" : fastest->name};
+  if (name == "timer") return {nothing, "", entry.timing.timer};
+  const double value = name == "opponent's" ? fastest_opponent_of(entry)
+                       : name == "bound"    ? entry.bound ? entry.bound->value : nothing
+                       : name == "ratio"    ? ratio_to_opponents(entry)
+                                            : extra_of(name)(entry);
+  return {value, name == "opponent's" ? entry.metric.unit : "", "", is_noisy(entry)};
+}
+
+double Figures::operator[](const std::string& name) const { return find(name).value; }
+
+std::pair<double, double> Figures::range(const std::vector<std::string>& names) const {
+  std::vector<double> values;
+  for (const std::string& name : names) values.push_back((*this)[name]);
+  if (std::ranges::any_of(values, [](double value) { return std::isnan(value); }))
+    return {nothing, nothing};
+  const auto [least, most] = std::ranges::minmax(values);
+  return {least, most};
+}
+
+const Entry* Figures::entry(const std::string& quantity) const { return find(quantity).entry; }
+
+std::string Figures::tell(const std::string& sentence, bool mark_noisy) const {
+  bool any = false, asked = false;
+  const std::string text = told(
+      sentence,
+      [&](const std::string& name, const std::string& format) -> std::optional<std::string> {
+        asked = true;
+        const Known known = find(name);
+        auto words = known.text.empty() || !format.empty() ? shown(known.value, known.unit, format)
+                                                           : known.text;
+        any = any || words;
+        const bool marked = mark_noisy && known.noisy && format.find('|') == std::string::npos;
+        return words && marked ? "~" + *words : words;
+      });
+  if (asked && !any) return "";
+  return text.starts_with("; ") ? text.substr(2) : text;  // without the parts before it
 }
 
 }  // namespace fathom

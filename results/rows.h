@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "results/findings.h"
@@ -12,37 +13,11 @@
 
 // Claims and facts as rows: which entries, which figure of them, which rule, which sentence. One
 // evaluator decides them all, for a run as for a recording.
-//
-// A sentence names figures in braces: {share} with its unit, {share:.3f} as fmt has it, {share:%}
-// as a percentage, {share:,} as a count, {share:many|none} in words, the second for 0. What stands
-// in [brackets] is left out where one of its figures is missing.
 
 namespace fathom {
 
-// Making facts of entries: what the probes' conclusions share.
-
 /// Why there is no entry, as most facts have it.
 inline constexpr const char* left_out = "its cases were left out of this run or failed";
-
-/// What a fact is of, and what its value is counted in.
-struct FactName {
-  std::string id, subject, quantity;
-  std::string unit{};
-  Better better = Better::higher;
-};
-
-/// A fact that its caller gives a value or a reason yet.
-Fact named_fact(FactName name);
-
-/// A fact without a value and the reason why. `reason` must not be empty.
-Fact missing_fact(FactName name, std::string reason);
-
-/// The entry's metric as a fact, with its interval, bound and counters. The entry must have a
-/// value; a name without a unit takes the metric's, and what is better of it.
-Fact fact_of(const Entry& entry, FactName name, std::string method);
-
-/// Why `entry`, which may be null, has no value; `absent` if it is not there at all.
-std::string why_missing(const Entry* entry, std::string absent);
 
 /// Two speeds of one run are the same where the slower has this share of the faster. Two cards of
 /// one model differ by up to 4 % in the same entry (H200): less than 5 % is no difference that a
@@ -51,74 +26,85 @@ inline constexpr double same_speed = 0.95;
 /// That, as pages say it beside their claims.
 std::string same_speed_sentence();
 
-/// A number that an entry has, or NaN.
+/// A number that an entry has, or NaN; a test is one too, 1 where it holds.
 using Figure = std::function<double(const Entry&)>;
 double metric_of(const Entry& entry);
-double bound_of(const Entry& entry);
+bool is_measured(const Entry& entry);
 /// Its ratio to the fastest of its opponents.
 double ratio_to_opponents(const Entry& entry);
-/// The fastest of its opponents; a sentence names it as {quantity opponent}.
 double fastest_opponent_of(const Entry& entry);
 Figure counter_of(std::string role);
 Figure extra_of(std::string name);
 Figure axis_of(std::string name);
-/// 1 where the test holds, else 0: summed up, how many entries pass.
-Figure passes(std::function<bool(const Entry&)> test);
+/// Whether its axis has one of these values.
+bool is_any(const Entry& entry, const char* axis, const std::vector<const char*>& values);
 
 /// Which of several entries speaks, or what all of them say together. best: by their metric.
 /// median: of facts alone.
 enum class Pick { first, last, best, least, most, sum, count, median };
 
-/// A number, by the name that formulas, rules and sentences know it by.
+class Figures;
+/// A number, by the name that checks and sentences know it by: of entries, or of the figures before
+/// it.
 struct Quantity {
   std::string name;
-  AxisFilter where;
+  AxisFilter where{};
   Pick pick = Pick::first;
   Figure figure = metric_of;
   std::string unit{};  ///< empty: the metric's, where the figure is the metric
   std::function<bool(const Entry&)> only{};  ///< of the entries that `where` chooses
+  std::function<double(const Figures&)> formula{};
 };
+using Reading = std::vector<Quantity>;
 
-class Figures;
-/// A number made of others: NaN where one of them is.
-struct Formula {
-  std::string name;
-  std::function<double(const Figures&)> value;
-  std::string unit{};
-};
-Formula ratio(std::string name, std::string over, std::string under);
-Formula least_of(std::string name, std::vector<std::string> quantities);
-Formula most_of(std::string name, std::vector<std::string> quantities, std::string unit);
+/// NaN where a number that it takes is.
+Quantity formula(std::string name, std::function<double(const Figures&)> value,
+                 std::string unit = {});
+/// The ones and then the others: of figures, and of rows.
+template <class Row>
+std::vector<Row> operator+(std::vector<Row> rows, const std::vector<Row>& more) {
+  rows.insert(rows.end(), more.begin(), more.end());
+  return rows;
+}
 
-/// What rows and answers are read off.
-struct Reading {
-  std::vector<Quantity> quantities;
-  std::vector<Formula> formulas{};
-};
-
-/// The numbers of a reading, and the entries that they come from.
+/// The numbers of a reading and of facts, and the entries that they come from. Beside the names of
+/// quantities and the ids of facts it knows
+///   "a/b"         the ratio of two such;
+///   "a role"      of the entry that quantity a is of: its axis, counter or extra of that name, its
+///                 "bound", "timer", "ratio" (to its opponents), "opponent" (the fastest one's
+///                 name) or "opponent's" value; without the a where its quantity has no name;
+///   "id reason"   why the fact has no value, where others have one.
 class Figures {
  public:
-  Figures(const Reading& reading, std::span<const Entry> entries);
+  Figures(const Reading& reading, std::span<const Entry> entries,
+          const std::vector<Fact>& facts = {});
   double operator[](const std::string& name) const;  ///< NaN: missing
-  /// The entry that a quantity is of; null for sums and formulas.
-  const Entry* entry(const std::string& name) const;
-  std::vector<std::string> evidence() const;
-  /// The sentence with its figures, those of noisy entries as ~1.2; `any`: whether it has one that
-  /// is not missing.
-  std::string tell(const std::string& sentence, bool* any = nullptr, bool mark_noisy = true) const;
-  /// Why one of these is missing: the first that has a reason.
-  std::string why_missing() const;
+  /// The least and the most of these; NaN where one is missing.
+  std::pair<double, double> range(const std::vector<std::string>& names) const;
+  const Entry* entry(const std::string& quantity) const;  ///< null: of none, or of several
+  const std::vector<std::string>& evidence() const { return evidence_; }
+  /// Why one of the figures that were asked for is missing, if a counter says so.
+  const std::string& why_missing() const { return reason_; }
+  /// The sentence with figures by their names in braces, those of noisy entries as ~1.2: {share}
+  /// with its unit, {share:.3f} as fmt has it, {share:.1f%} so as a percentage, {share:%} as one of
+  /// three digits, {share:,} as a count, {share:many|none} in words, the second for 0. What stands
+  /// in [brackets] is left out where one of its figures is missing. Empty where all are.
+  std::string tell(const std::string& sentence, bool mark_noisy = true) const;
 
  private:
   struct Known {
     double value = std::numeric_limits<double>::quiet_NaN();
-    std::string unit;
-    const Entry* entry = nullptr;
+    std::string unit{}, text{};  ///< the text is said where no format is given
+    bool noisy = false;
+    const Entry* entry = nullptr;  ///< that a quantity is of
   };
+  Known find(const std::string& name) const;
+  Known figure_of(const Entry& entry, const std::string& name) const;
+  Known read(const Quantity& quantity, std::span<const Entry> entries);
+
   std::map<std::string, Known, std::less<>> known_;
-  std::vector<const Entry*> entries_;
-  std::string reason_;
+  std::vector<std::string> evidence_;
+  mutable std::string reason_;
 };
 
 /// A number that must be within these ends for a claim to hold.
@@ -147,24 +133,50 @@ inline const ClaimSource double_products{"notes on shared memory and products of
                                          "an unnamed GPU"};
 
 struct ClaimRow {
-  std::string id, statement, claimed;
+  std::string id;
   ClaimSource source{};
+  std::string statement{}, claimed{};
   Reading reading{};
   std::vector<FigureRange> checks{};
   std::string sentence{};
   Rule rule = Rule::all;
+  std::string missing{};               ///< why a check has no figure, where no counter says it
   std::vector<FigureRange> premise{};  ///< does not apply where one fails
   std::string unmet{};                 ///< says so
-  std::string missing{};               ///< why a check has no figure, where no entry says it
 };
+/// As most rows are.
+ClaimRow claim_row(std::string id, ClaimSource source, std::string statement, std::string claimed,
+                   Reading reading, std::vector<FigureRange> checks, std::string sentence,
+                   Rule rule = Rule::all, std::string missing = {});
 Claim evaluate(const ClaimRow& row, std::span<const Entry> entries);
 
-/// A fact that is one entry's figure, or the median of several.
+// Facts.
+
+/// What a fact is of, and what its value is counted in.
+struct FactName {
+  std::string id, subject, quantity;
+  std::string unit{};
+  Better better = Better::higher;
+};
+
+/// A fact that its caller gives a value or a reason yet.
+Fact named_fact(FactName name);
+/// A fact without a value and the reason why. `reason` must not be empty.
+Fact missing_fact(FactName name, std::string reason);
+/// The same fact without a value.
+Fact unmeasured(const Fact& fact, std::string reason);
+/// Why `entry`, which may be null, has no value; `absent` if it is not there at all.
+std::string why_missing(const Entry* entry, std::string absent);
+/// Multiplies a fact's value and interval.
+void scale(Fact& fact, double factor);
+
+/// A fact that is one entry's metric with its interval, bound and counters, or the median of
+/// several. A name without a unit takes the metric's, and what is better of it.
 struct FactRow {
   FactName name;
   AxisFilter where{};
-  /// {axis of the entry}, {timer}; {cases}: how many there were to pick from, {rivals} the same
-  /// where there were several; of a median {measured}, {low} and {high}.
+  /// {axis of the entry}, {timer}; {rivals}: how many there were to pick from, where there were
+  /// several; of a median {measured}, {low} and {high}.
   std::string method{};
   std::string absent = left_out;  ///< why there may be no entry
   Pick pick = Pick::first;
@@ -174,25 +186,14 @@ struct FactRow {
 };
 Fact evaluate(const FactRow& row, std::span<const Entry> entries);
 
-/// The same fact without a value.
-Fact unmeasured(const Fact& fact, std::string reason);
-
-/// A sentence with facts by their ids in braces, as ~1.2 where one of their entries is noisy; empty
-/// where none of all the facts has a value.
-std::string answer_from(const std::vector<Fact>& facts, std::span<const Entry> entries,
-                        const std::string& sentence);
-
-/// Multiplies a fact's value and interval.
-void scale(Fact& fact, double factor);
-
 /// All that a probe concludes.
 struct Conclusions {
   std::vector<ClaimRow> claims{};
   std::vector<FactRow> facts{};
   /// Facts that take more than a row, behind the others.
   std::vector<std::vector<Fact> (*)(std::span<const Entry>)> more_facts{};
-  Reading reading{};  ///< of the answer; without one its figures are facts
-  std::string answer{};
+  Reading reading{};     ///< of the answer, beside the facts
+  std::string answer{};  ///< a sentence of facts and of the reading
   std::vector<View> views{};
 };
 Findings evaluate(const Conclusions& rows, std::span<const Entry> entries);

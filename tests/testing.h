@@ -54,6 +54,32 @@ inline auto contains(std::string_view text) {
 
 inline auto contains(char character) { return contains(std::string_view(&character, 1)); }
 
+/// What is in a file; nothing where there is none, and of a process in /proc that ends meanwhile
+/// what there is.
+inline std::string file_text(const std::filesystem::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+/// Environment variables that are set until this goes.
+class Environment {
+ public:
+  Environment() = default;
+  ~Environment() {
+    for (const std::string& name : names_) unsetenv(name.c_str());
+  }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+  void set(const std::string& name, const std::string& value) {
+    setenv(name.c_str(), value.c_str(), 1);
+    names_.push_back(name);
+  }
+
+ private:
+  std::vector<std::string> names_;
+};
+
 /// How something was refused: the exit code and the sentence, or `ok` and nothing.
 struct Refusal {
   fathom::ExitCode code = fathom::ExitCode::ok;

@@ -35,8 +35,7 @@ constexpr auto patience_after_kill = 10s;
 /// The longest answer of a helper program.
 constexpr std::size_t longest_answer = std::size_t{1} << 30;
 
-[[noreturn]] void become(const ChildStart& start, char* const* arguments, pid_t parent,
-                         int error_pipe) {
+[[noreturn]] void become(const ChildStart& start, char* const* arguments, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);  // the parent died before prctl
@@ -56,14 +55,9 @@ constexpr std::size_t longest_answer = std::size_t{1} << 30;
       if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_SET(cpu, &cpus);
     sched_setaffinity(0, sizeof cpus, &cpus);  // refused: it stays where its parent was
   }
-  if (start.work) {
-    close(error_pipe);
-    _exit(start.work());
-  }
+  if (start.work) _exit(start.work());
   for (const auto& [name, value] : start.environment) setenv(name.c_str(), value.c_str(), 1);
   execv(arguments[0], arguments);
-  const int error = errno;
-  [[maybe_unused]] const auto written = write(error_pipe, &error, sizeof error);
   _exit(127);
 }
 
@@ -124,26 +118,14 @@ ChildProcess::ChildProcess(const ChildStart& start) {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
 
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0)
-    fail(ExitCode::setup_incomplete, "No pipe for {}: {}.", start.program.string(),
-         std::strerror(errno));
-  const FileDescriptor reader(ends[0]);
-  FileDescriptor writer(ends[1]);
   const pid_t parent = getpid();
-  pid_ = fork();
-  if (pid_ == 0) become(start, arguments.data(), parent, writer.get());
+  const bool there = start.work || access(words.front().c_str(), X_OK) == 0;
+  pid_ = there ? fork() : -1;
+  if (pid_ == 0) become(start, arguments.data(), parent);
   if (pid_ < 0)
-    fail(ExitCode::setup_incomplete, "Cannot start {}: {}.", start.program.string(),
-         std::strerror(errno));
-  setpgid(pid_, pid_);  // in both processes, so that neither has to wait for the other
-  writer.close();
-  int error = 0;
-  if (read(reader.get(), &error, sizeof error) == sizeof error) {
-    waitpid(pid_, nullptr, 0);
     fail(ExitCode::setup_incomplete, "Cannot start {}: {}; build Fathom again with ./fathom run.",
-         start.program.string(), std::strerror(error));
-  }
+         words.front(), std::strerror(errno));
+  setpgid(pid_, pid_);  // in both processes, so that neither has to wait for the other
 }
 
 ChildProcess::~ChildProcess() {
@@ -265,23 +247,29 @@ std::vector<SupervisedEnd> supervise_all(const std::vector<std::unique_ptr<Child
   return ends;
 }
 
-CapturedChild::CapturedChild(const std::filesystem::path& program,
-                             const std::vector<std::string>& arguments)
-    : output_(memfd_create("output", MFD_CLOEXEC)),
-      errors_(memfd_create("errors", MFD_CLOEXEC)),
-      child_({program, arguments, output_.get(), errors_.get(), {}}) {}
-
-CapturedRun CapturedChild::wait(std::chrono::milliseconds limit) {
-  // Later than the child: whether it has ended already is looked at first.
+std::vector<CapturedRun> run_all_and_capture(const std::vector<std::filesystem::path>& programs,
+                                             const std::vector<std::string>& arguments,
+                                             std::chrono::milliseconds limit) {
   SignalInbox inbox(SignalInbox::Interrupts::act);
-  const SupervisedEnd end = supervise(child_, inbox, {.limit = limit, .grace = 2000ms, .line = {}});
-  return {text_of(output_), text_of(errors_), end};
+  std::vector<FileDescriptor> output, errors;
+  std::vector<std::unique_ptr<ChildProcess>> children;
+  for (const auto& program : programs) {
+    output.emplace_back(memfd_create("output", MFD_CLOEXEC));
+    errors.emplace_back(memfd_create("errors", MFD_CLOEXEC));
+    children.push_back(std::make_unique<ChildProcess>(
+        ChildStart{program, arguments, output.back().get(), errors.back().get()}));
+  }
+  const auto ends = supervise_all(children, inbox, {.limit = limit, .grace = 2000ms, .line = {}});
+  std::vector<CapturedRun> runs;
+  for (std::size_t i = 0; i < ends.size(); ++i)
+    runs.push_back({text_of(output[i]), text_of(errors[i]), ends[i]});
+  return runs;
 }
 
 CapturedRun run_and_capture(const std::filesystem::path& program,
                             const std::vector<std::string>& arguments,
                             std::chrono::milliseconds limit) {
-  return CapturedChild(program, arguments).wait(limit);
+  return run_all_and_capture({program}, arguments, limit).front();
 }
 
 std::string last_line(std::string_view text) {

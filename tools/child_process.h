@@ -120,23 +120,16 @@ struct CapturedRun {
   SupervisedEnd end;
 };
 
-/// A short helper program, started now; its answer is waited for once it is wanted.
-class CapturedChild {
- public:
-  /// Throws Error(setup_incomplete) if the program cannot be started.
-  CapturedChild(const std::filesystem::path& program, const std::vector<std::string>& arguments);
-  /// Waits for its end, `limit` from now on; once.
-  CapturedRun wait(std::chrono::milliseconds limit);
-
- private:
-  FileDescriptor output_, errors_;
-  ChildProcess child_;
-};
-
-/// Runs a short helper program to its end and returns what it wrote.
+/// Runs a short helper program to its end and returns what it wrote. Throws Error(setup_incomplete)
+/// if it cannot be started.
 CapturedRun run_and_capture(const std::filesystem::path& program,
                             const std::vector<std::string>& arguments,
                             std::chrono::milliseconds limit);
+
+/// Several at once, with the same arguments.
+std::vector<CapturedRun> run_all_and_capture(const std::vector<std::filesystem::path>& programs,
+                                             const std::vector<std::string>& arguments,
+                                             std::chrono::milliseconds limit);
 
 /// The last line with text in it; empty if there is none.
 std::string last_line(std::string_view text);

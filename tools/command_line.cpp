@@ -11,7 +11,6 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
-#include <map>
 #include <system_error>
 
 #include "results/clean_text.h"
@@ -24,27 +23,6 @@
 
 namespace fathom {
 namespace {
-
-/// Google Benchmark's flags that make sense for a whole run; --out and `probe_X
-/// --benchmark_list_tests` do what the others are for.
-const std::vector<std::string> benchmark_flag_names{
-    "--benchmark_filter",           "--benchmark_repetitions",
-    "--benchmark_min_time",         "--benchmark_min_warmup_time",
-    "--benchmark_format",           "--benchmark_color",
-    "--benchmark_context",          "--benchmark_time_unit",
-    "--benchmark_counters_tabular", "--benchmark_enable_random_interleaving"};
-
-std::string without_value(const std::string& flag) { return flag.substr(0, flag.find('=')); }
-
-void check_benchmark_flag(const std::string& flag) {
-  const std::string name = without_value(flag);
-  if (std::ranges::count(benchmark_flag_names, name) > 0) return;
-  if (name.starts_with("--benchmark_out"))
-    fail(ExitCode::bad_input,
-         "{} is not for a whole run, whose document goes into the folder of --out.", name);
-  fail(ExitCode::bad_input, "Unknown flag {}.{} `fathom run --help` shows them all.", name,
-       did_you_mean(name, benchmark_flag_names));
-}
 
 std::vector<std::string> flags_of(const CLI::App& app) {
   std::vector<std::string> flags;
@@ -68,49 +46,49 @@ class Help : public CLI::Formatter {
   }
 };
 
-/// The word for which there is no meaning, as one sentence.
-[[noreturn]] void refuse_extra(const std::string& word, const std::string& path,
-                               const CLI::App& app) {
-  const std::string program = "fathom" + path;
-  if (!word.starts_with('-'))
-    fail(ExitCode::bad_input, "`{0}` has no use for `{1}`: see `{0} --help`.", program, word);
-  const std::string flag = without_value(word);
-  fail(ExitCode::bad_input, "`{0}` has no flag {1}.{2} `{0} --help` shows them all.", program, flag,
-       did_you_mean(flag, flags_of(app)));
-}
-
-/// What the commands do that have something to do.
-using Acts = std::map<const Command*, std::function<ExitCode()>>;
-
-/// Adds the command's flags and the commands below it.
-void add_to(CLI::App& app, const Command& command, Acts& acts) {
-  if (command.add) acts[&command] = command.add(app);
+/// Adds the command's flags and the commands below it. The command that the command line names
+/// acts once all is parsed.
+void add_to(CLI::App& app, const Command& command, ExitCode& code) {
   if (!command.footer.empty()) app.footer(command.footer);
+  if (command.add)
+    app.final_callback([act = command.add(app), &code] { code = act(); });
+  else
+    app.final_callback([&app] {
+      if (app.get_subcommands().empty())
+        fmt::print("{}", app.help(app.get_parent() ? "fathom" : ""));
+    });
   for (const Command& below : command.commands)
-    add_to(*app.add_subcommand(below.name, below.summary), below, acts);
+    add_to(*app.add_subcommand(below.name, below.summary), below, code);
 }
 
-/// The command of that name below the one that `path` names, " predict".
-const Command& named(const std::string& word, const Command& above, const std::string& path) {
-  const auto found = std::ranges::find(above.commands, word, &Command::name);
-  if (found != above.commands.end()) return *found;
-  if (path.empty() && word == "test")
-    throw Error(ExitCode::bad_input,
-                "The tests are started by the script in Fathom's source folder: ./fathom test.");
-  std::vector<std::string> names;
-  for (const Command& known : above.commands) names.push_back(known.name);
-  std::ranges::sort(names);
-  fail(ExitCode::bad_input, "There is no {} `{}`.{} `fathom{} --help` shows them all.", above.noun,
-       word, did_you_mean(word, names), path);
-}
-
-/// For a shell (tools/completions). Behind a command are the words of the program that has it.
-void complete(CLI::App& app, const std::vector<std::string>& words,
-              const std::vector<Command>& commands, const char* const* argv) {
-  const auto elsewhere = std::ranges::find(commands, words.front(), &Command::name);
-  if (words.size() > 1 && elsewhere != commands.end() && !elsewhere->program.empty())
-    hand_over(elsewhere->program, elsewhere->name, argv);
-  print_out(completions(app, words));
+/// What is wrong with the command line, as one sentence.
+[[noreturn]] void refuse(const CLI::App& app, const Command& root, const CLI::ParseError& error) {
+  const CLI::App* at = &app;
+  const Command* command = &root;
+  std::string path = root.name;
+  while (!at->get_subcommands().empty()) {
+    at = at->get_subcommands().front();
+    command = &*std::ranges::find(command->commands, at->get_name(), &Command::name);
+    path += " " + command->name;
+  }
+  // What is missing, or where it should not be, may follow a misspelt word.
+  for (const std::string& word : app.remaining(true)) {
+    if (word.starts_with('-')) {
+      const std::string flag = word.substr(0, word.find('='));
+      fail(ExitCode::bad_input, "`{0}` has no flag {1}.{2} `{0} --help` shows them all.", path,
+           flag, did_you_mean(flag, flags_of(*at)));
+    }
+    if (!command->commands.empty()) {
+      std::vector<std::string> names;
+      for (const Command& known : command->commands) names.push_back(known.name);
+      std::ranges::sort(names);
+      fail(ExitCode::bad_input, "There is no {} `{}`.{} `{} --help` shows them all.", command->noun,
+           word, did_you_mean(word, names), path);
+    }
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError))
+      fail(ExitCode::bad_input, "`{0}` has no use for `{1}`: see `{0} --help`.", path, word);
+  }
+  fail(ExitCode::bad_input, "{}: see `{} --help`.", complaint(error), path);
 }
 
 ExitCode understand_and_act(int argc, const char* const* argv, const std::vector<Command>& commands,
@@ -131,62 +109,40 @@ ExitCode understand_and_act(int argc, const char* const* argv, const std::vector
           "  fathom fleet --help        many GPUs and hosts: which one is slow\n"
           "`fathom COMMAND --help` says more.\n",
       .commands = commands};
+  ExitCode code = ExitCode::ok;
   CLI::App app(root.summary, root.name);
   app.formatter(std::make_shared<Help>());
   app.set_version_flag("--version", fmt::format("fathom {} ({})", version(), commit()));
-  Acts acts;
-  add_to(app, root, acts);
+  add_to(app, root, code);
   if (describe) {
     describe(app);
-    return ExitCode::ok;
+    return code;
   }
 
-  if (argc > 2 && argv[1] == std::string_view("--complete")) {
-    complete(app, {argv + 2, argv + argc}, commands, argv);
-    return ExitCode::ok;
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const bool complete = words.size() > 1 && words.front() == "--complete";  // tools/completions
+  if (complete) words.erase(words.begin());
+  const auto named = std::ranges::find_if(words, [](auto& word) { return !word.starts_with('-'); });
+  // A shell asks the program that has the command once the word itself is complete.
+  if (named != words.end() && !(complete && named + 1 == words.end())) {
+    const auto elsewhere = std::ranges::find(commands, *named, &Command::name);
+    if (elsewhere != commands.end() && !elsewhere->program.empty())
+      hand_over(elsewhere->program, elsewhere->name, argv);
   }
-
-  // Google Benchmark's flags are no options of ours, and `--` before them is allowed, not needed.
-  std::vector<std::string> words, benchmark_flags;
-  for (const std::string& word : std::vector<std::string>(argv + 1, argv + argc)) {
-    if (word.starts_with("--benchmark_"))
-      benchmark_flags.push_back(word);
-    else if (word != "--")
-      words.push_back(word);
+  if (complete) {
+    print_out(completions(app, words));
+    return code;
   }
-  const Command* chosen = &root;
-  const CLI::App* at = &app;  // that command in the app
-  std::string path;
-  for (const std::string& word : words) {
-    if (word.starts_with('-') || chosen->commands.empty()) continue;
-    chosen = &named(word, *chosen, path);
-    at = at->get_subcommand(word);
-    path += " " + word;
-    if (!chosen->program.empty()) hand_over(chosen->program, word, argv);
-  }
-  if (!benchmark_flags.empty() && !chosen->benchmark_flags)
-    refuse_extra(benchmark_flags.front(), path, app);
-  for (const auto& flag : benchmark_flags) check_benchmark_flag(flag);
-  if (auto* taken = chosen->benchmark_flags) *taken = std::move(benchmark_flags);
-
+  std::erase(words, "--");  // it may stand before Google Benchmark's flags, and need not
+  std::ranges::reverse(words);  // the order that CLI11 wants
   try {
-    std::ranges::reverse(words);  // the order that CLI11 wants
     app.parse(words);
   } catch (const CLI::Success& wanted) {
     app.exit(wanted);  // prints the help or the version
-    return ExitCode::ok;
-  } catch (const CLI::ExtrasError&) {
-    const auto extras = app.remaining(true);
-    refuse_extra(extras.empty() ? "" : extras.front(), path, *at);
   } catch (const CLI::ParseError& error) {
-    // What is missing, or where it should not be, may follow a misspelt flag.
-    for (const std::string& word : app.remaining(true))
-      if (word.starts_with('-')) refuse_extra(word, path, *at);
-    fail(ExitCode::bad_input, "{}: see `fathom{} --help`.", complaint(error), path);
+    refuse(app, root, error);
   }
-  if (const auto act = acts.find(chosen); act != acts.end()) return act->second();
-  fmt::print("{}", at->help(path.empty() ? "" : "fathom"));
-  return ExitCode::ok;
+  return code;
 }
 
 /// To standard error, of which the reader may have gone too: then nobody is told, where fmt::print

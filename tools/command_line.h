@@ -25,7 +25,6 @@ struct Command {
   std::string noun = {};     ///< what those are called
   std::string footer = {};   ///< of its help; a command that has flags sets its own in `add`
   std::vector<Command> commands = {};
-  std::vector<std::string>* benchmark_flags = nullptr;  ///< gets Google Benchmark's, if it has any
 };
 
 /// One with arguments of its own, which live in what it returns: that outlives the parsing.
@@ -46,8 +45,8 @@ ExitCode run_command_line(int argc, const char* const* argv, const std::vector<C
                           const std::function<void(CLI::App&)>& describe = {});
 
 /// What a shell may offer in place of the last of these words, of which those before it are
-/// complete: lines of a word, a tab and what it means, or ":files" or ":folders", which the shell
-/// knows itself. bash makes three words of --flag=value.
+/// complete: lines of a word, a tab and what it means. Where there is nothing, a shell offers files.
+/// bash makes three words of --flag=value.
 std::string completions(CLI::App& root, std::span<const std::string> words);
 
 /// Becomes the program beside this one that has the command, with this command line. Returns only

@@ -2,8 +2,8 @@
 #include <string>
 
 #include "results/document_io.h"
-#include "tools/command_line.h"
 #include "tools/commands.h"
+#include "tools/compare_files.h"
 
 namespace fathom {
 namespace {
@@ -26,9 +26,7 @@ bool is_of_another_tool(const fs::path& file) {
   return !has("\"fathom\":") && (has("\"benchmarks\"") || has("\"results\""));
 }
 
-}  // namespace
-
-ExitCode compare_command(const CompareArguments& options) {
+ExitCode compare(const CompareArguments& options) {
   if (is_of_another_tool(options.a) || is_of_another_tool(options.b)) {
     std::vector<std::string> words{"fathom", "compare", options.a, options.b};
     for (const auto& [flag, file] :
@@ -43,6 +41,14 @@ ExitCode compare_command(const CompareArguments& options) {
     return reports::compare(read_document(options.a), read_document(options.b), options.a.string(),
                             options.b.string());
   });
+}
+
+}  // namespace
+
+Command compare_command() {
+  return {.name = "compare",
+          .summary = compare_summary,
+          .add = with_arguments(add_compare_flags, compare)};
 }
 
 }  // namespace fathom

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "results/error.h"
+#include "results/flag_checks.h"
 #include "tools/commands.h"
 #include "tools/device_query.h"
 #include "tools/probe_binaries.h"
@@ -15,6 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
+
+struct DoctorArguments {
+  std::optional<int> device;  ///< CUDA ordinal; empty: every GPU
+  bool json = false;
+};
 
 /// What a build without CUDA can say of the GPU: it has no program that asks the driver.
 Json check_gpu_without_probes() {
@@ -63,9 +70,7 @@ void print_checks(const Json& checks) {
   }
 }
 
-}  // namespace
-
-ExitCode doctor_command(const DoctorArguments& arguments) {
+ExitCode doctor(const DoctorArguments& arguments) {
   const fs::path programs = program_folder();
   const bool measures = has_probes(programs);
   const Json checks = measures ? query_checks(programs, arguments.device)
@@ -84,6 +89,25 @@ ExitCode doctor_command(const DoctorArguments& arguments) {
     return ExitCode::ok;
   }
   return code_of(*failed, programs, arguments.device.value_or(0));
+}
+
+void add_doctor(CLI::App& app, DoctorArguments& options) {
+  app.add_option("--device", options.device, "Only this GPU, by CUDA device ordinal (default: all)")
+      ->check(ordinal())
+      ->type_name("N");
+  app.add_flag("--json", options.json, "Print the checks as JSON");
+  app.footer(
+      "Examples:\n"
+      "  fathom doctor\n"
+      "  fathom doctor --device 1 --json\n");
+}
+
+}  // namespace
+
+Command doctor_command() {
+  return {.name = "doctor",
+          .summary = "Check driver, permissions and tools",
+          .add = with_arguments(add_doctor, doctor)};
 }
 
 }  // namespace fathom

@@ -13,16 +13,18 @@
 
 namespace fathom {
 
-HeldRun::HeldRun(ChildStart start) {
-  int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+HeldRun::HeldRun(ChildStart start, Start when) {
+  int ends[2] = {-1, -1};
+  if (when == Start::held && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     fail(ExitCode::setup_incomplete, "No pair of sockets for {}: {}.", start.program.string(),
          std::strerror(errno));
   gate_ = FileDescriptor(ends[0]);
   // Only the child's from then on: if it dies, the other end says so.
   const FileDescriptor inner(ends[1]);
-  start.kept_open.push_back(inner.get());
-  start.arguments.insert(start.arguments.end(), {"--start-fd", std::to_string(inner.get())});
+  if (when == Start::held) {
+    start.kept_open.push_back(inner.get());
+    start.arguments.insert(start.arguments.end(), {"--start-fd", std::to_string(inner.get())});
+  }
   child_ = std::make_unique<ChildProcess>(start);
 }
 

@@ -15,13 +15,15 @@ namespace fathom {
 /// is ready, and another when it has measured, since ending takes a while, too.
 class HeldRun {
  public:
-  /// `start` with --start-fd added. Throws Error(setup_incomplete).
-  explicit HeldRun(ChildStart start);
+  enum class Start { held, at_once };
+  /// `start` with --start-fd added; one that begins at once does without, and sends no words. Throws
+  /// Error(setup_incomplete).
+  explicit HeldRun(ChildStart start, Start when = Start::held);
 
   /// To be had by who waits for its end.
   std::unique_ptr<ChildProcess>& child() { return child_; }
   const std::unique_ptr<ChildProcess>& child() const { return child_; }
-  /// The socket on which it sends its words.
+  /// The socket on which it sends its words; -1: none.
   int words() const { return gate_.get(); }
   /// Says with it how many others are held on the same GPU, so that they do not pass for a load.
   void release(std::size_t held_beside) const;

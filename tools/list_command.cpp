@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "generated/suite_groups.h"
@@ -34,9 +35,7 @@ std::vector<ProbeBinary> recorded_probes() {
   return probes;
 }
 
-}  // namespace
-
-ExitCode list_command() {
+ExitCode list() {
   const auto folder = program_folder();
   const bool built = has_probes(folder);
   const auto probes = built ? find_probes(folder) : recorded_probes();
@@ -55,6 +54,17 @@ ExitCode list_command() {
   for (const RunSuite& suite : run_suites)
     fmt::print("  {:<12} {} (group {})\n", suite.name, suite.description, suite.group_names());
   return ExitCode::ok;
+}
+
+}  // namespace
+
+Command list_command() {
+  return {.name = "list",
+          .summary = "Show the probes, their questions and claims",
+          .add = [](CLI::App& app) {
+            app.footer("Example:\n  fathom list\n");
+            return list;
+          }};
 }
 
 }  // namespace fathom

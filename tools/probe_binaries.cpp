@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -34,8 +33,7 @@ std::vector<std::filesystem::path> programs_in(const std::filesystem::path& fold
   return programs;
 }
 
-ProbeBinary described(const std::filesystem::path& program, CapturedChild& child) {
-  const CapturedRun run = child.wait(description_limit);
+ProbeBinary described(const std::filesystem::path& program, const CapturedRun& run) {
   try {
     const auto description = nlohmann::json::parse(run.output);
     return {program,
@@ -78,13 +76,11 @@ std::vector<ProbeBinary> find_probes(const std::filesystem::path& folder) {
   if (programs.empty())
     fail(ExitCode::setup_incomplete,
          "There are no probe programs in {}: build Fathom with ./fathom run.", folder.string());
-  std::vector<std::unique_ptr<CapturedChild>> children;  // all at once: each takes its time to load
-  for (const auto& program : programs)
-    children.push_back(
-        std::make_unique<CapturedChild>(program, std::vector<std::string>{"--describe"}));
+  // All at once: each takes its time to load.
+  const auto runs = run_all_and_capture(programs, {"--describe"}, description_limit);
   std::vector<ProbeBinary> probes;
   for (std::size_t i = 0; i < programs.size(); ++i)
-    probes.push_back(described(programs[i], *children[i]));
+    probes.push_back(described(programs[i], runs[i]));
   return probes;
 }
 

@@ -71,29 +71,27 @@ bool lacked_room(ProbeProcess& probe) {
 }
 
 /// What a probe program may end with; anything else is no answer of ours.
-std::optional<ExitCode> known_code(int status) {
-  for (const ExitCode code :
-       {ExitCode::ok, ExitCode::check_failed, ExitCode::bad_input, ExitCode::output_unwritable,
-        ExitCode::output_full, ExitCode::no_driver, ExitCode::driver_too_old,
-        ExitCode::gpu_out_of_memory, ExitCode::gpu_busy, ExitCode::counters_unavailable,
-        ExitCode::partitioned_gpu, ExitCode::probe_crashed, ExitCode::gpu_lost,
-        ExitCode::interrupted})
-    if (to_int(code) == status) return code;
-  return std::nullopt;
-}
-
-std::string with_last_words(std::string reason, const std::string& last_words) {
-  return last_words.empty() ? reason
-                            : fmt::format("{}; the last line of its log: {}", reason, last_words);
-}
+constexpr ExitCode probe_codes[] = {
+    ExitCode::ok,           ExitCode::check_failed,      ExitCode::bad_input,
+    ExitCode::gpu_busy,     ExitCode::output_unwritable, ExitCode::output_full,
+    ExitCode::no_driver,    ExitCode::driver_too_old,    ExitCode::gpu_out_of_memory,
+    ExitCode::interrupted,  ExitCode::partitioned_gpu,   ExitCode::counters_unavailable,
+    ExitCode::gpu_lost};
 
 }  // namespace
 
 ProbeOutcome judge_probe(const SupervisedEnd& ended, const std::optional<Document>& left,
                          const std::string& last_words, std::chrono::seconds limit) {
   const auto& end = ended.end;
-  const ProbeSummary* summary = left && !left->probes.empty() ? &left->probes.front() : nullptr;
-  const bool finished = end.signal == 0 && summary && summary->status == ProbeStatus::complete;
+  const bool finished = end.signal == 0 && left && !left->probes.empty() &&
+                        left->probes.front().status == ProbeStatus::complete;
+  const auto with_log = [&](const std::string& reason) {
+    return last_words.empty() ? reason
+                              : fmt::format("{}; the last line of its log: {}", reason, last_words);
+  };
+  const auto crashed = [&](const std::string& why) -> ProbeOutcome {
+    return {ProbeStatus::crashed, with_log(why), ExitCode::probe_crashed};
+  };
 
   if (end.unkillable)
     return {ProbeStatus::timed_out,
@@ -104,24 +102,15 @@ ProbeOutcome judge_probe(const SupervisedEnd& ended, const std::optional<Documen
   if (ended.stopped == Stopped::interrupt && !finished)
     return {ProbeStatus::interrupted, "interrupted by the user", ExitCode::interrupted};
   if (ended.stopped == Stopped::time_limit && !finished)
-    return {
-        ProbeStatus::timed_out,
-        with_last_words(fmt::format("it hit its time limit of {} s (--time-limit)", limit.count()),
-                        last_words),
-        ExitCode::probe_timed_out};
-  if (end.signal != 0)
-    return {ProbeStatus::crashed, with_last_words("it was ended by " + end.describe(), last_words),
-            ExitCode::probe_crashed};
-
-  const auto code = known_code(end.status);
-  if (!code || *code == ExitCode::probe_crashed)
-    return {ProbeStatus::crashed, with_last_words("it ended with " + end.describe(), last_words),
-            ExitCode::probe_crashed};
+    return {ProbeStatus::timed_out,
+            with_log(fmt::format("it hit its time limit of {} s (--time-limit)", limit.count())),
+            ExitCode::probe_timed_out};
+  if (end.signal != 0) return crashed("it was ended by " + end.describe());
+  const auto code = std::ranges::find(probe_codes, end.status, to_int);
+  if (code == std::end(probe_codes)) return crashed("it ended with " + end.describe());
   if (finished) return {ProbeStatus::complete, "", *code};
   if (*code == ExitCode::ok || *code == ExitCode::check_failed)
-    return {ProbeStatus::crashed,
-            with_last_words("it ended without its complete results", last_words),
-            ExitCode::probe_crashed};
+    return crashed("it ended without its complete results");
   if (*code == ExitCode::interrupted)
     return {ProbeStatus::interrupted, "interrupted from outside", *code};
   return {left && !left->entries.empty() ? ProbeStatus::partial : ProbeStatus::failed,
@@ -129,17 +118,9 @@ ProbeOutcome judge_probe(const SupervisedEnd& ended, const std::optional<Documen
 }
 
 bool stops_the_run(ExitCode cause) {
-  switch (cause) {
-    case ExitCode::interrupted:
-    case ExitCode::gpu_lost:
-    case ExitCode::output_unwritable:
-    case ExitCode::output_full:
-    case ExitCode::no_driver:
-    case ExitCode::driver_too_old:
-      return true;
-    default:
-      return false;
-  }
+  const auto stops = {ExitCode::interrupted, ExitCode::gpu_lost,  ExitCode::output_unwritable,
+                      ExitCode::output_full, ExitCode::no_driver, ExitCode::driver_too_old};
+  return std::ranges::count(stops, cause) > 0;
 }
 
 ExitCode combined_exit_code(const std::vector<ExitCode>& causes) {
@@ -153,7 +134,7 @@ ExitCode combined_exit_code(const std::vector<ExitCode>& causes) {
 }
 
 ProbeProcess::ProbeProcess(const ProbeBinary& probe, const RunArguments& options,
-                           const OutputFolder& folder, Start start)
+                           const OutputFolder& folder, HeldRun::Start start)
     : document_(folder.parts() / (probe.name + ".json")),
       log_(folder.logs() / (probe.name + ".log")),
       limit_(probe_time_limit(options)),
@@ -173,45 +154,35 @@ ProbeProcess::ProbeProcess(const ProbeBinary& probe, const RunArguments& options
                    {progress_writer.get()}};
   // Such a case would fail without its counters, and another run decides it.
   if (is_left_out(options, probe.name)) child.environment = {{timed_only_variable, "1"}};
-  if (start == Start::held)
-    held_.emplace(child);
-  else
-    child_ = std::make_unique<ChildProcess>(child);
+  run_.emplace(child, start);
 }
 
-void ProbeProcess::release(std::size_t held_beside) {
+bool ProbeProcess::measure(std::size_t held_beside, SignalInbox& inbox,
+                           const std::function<void(const ProbeProgress&)>& progress) {
   start_ = Clock::now();
-  held_->release(held_beside);
-}
-
-Supervision ProbeProcess::supervision(
-    std::chrono::milliseconds limit,
-    const std::function<void(const ProbeProgress&)>& progress) const {
-  return {.limit = limit, .lines_from = progress_.get(), .line = [progress](std::string_view line) {
-            const auto parsed = parse_progress(line);
-            if (parsed && progress) progress(*parsed);
-          }};
-}
-
-bool ProbeProcess::wait_until_measured(SignalInbox& inbox,
-                                       const std::function<void(const ProbeProgress&)>& progress) {
-  end_ = supervise_until_word(child(), inbox, supervision(limit_, progress), held_->words());
-  if (end_) return false;
+  run_->release(held_beside);
+  const auto show = [&](std::string_view line) {
+    if (const auto parsed = parse_progress(line)) progress(*parsed);
+  };
+  end_ = supervise_until_word(
+      *run_->child(), inbox, {.limit = limit_, .lines_from = progress_.get(), .line = show},
+      run_->words());
   done_ = Clock::now();
-  return true;
+  return !end_;
 }
 
-ProbePart ProbeProcess::finish(SignalInbox& inbox,
-                               const std::function<void(const ProbeProgress&)>& progress) {
-  const auto left =
-      std::chrono::duration_cast<std::chrono::milliseconds>(start_ + limit_ - Clock::now());
-  const SupervisedEnd end = end_ ? *end_ : supervise(child(), inbox, supervision(left, progress));
+ProbePart ProbeProcess::finish(SignalInbox& inbox) {
+  if (!end_)
+    end_ = supervise(*run_->child(), inbox,
+                     {.limit = std::chrono::duration_cast<std::chrono::milliseconds>(
+                          start_ + limit_ - Clock::now()),
+                      .line = {}});
   ProbePart result;
-  result.elapsed_s = std::chrono::duration<double>(done_.value_or(Clock::now()) - start_).count();
+  result.elapsed_s = std::chrono::duration<double>(done_ - start_).count();
   result.document = read_part(document_);
-  result.nothing_selected = !result.document && has_filter_ && end.end.signal == 0 &&
-                            end.end.status == to_int(ExitCode::bad_input);
-  result.outcome = judge_probe(end, result.document, last_line_of(log_), limit_);
+  result.nothing_selected = !result.document && has_filter_ && end_->end.signal == 0 &&
+                            end_->end.status == to_int(ExitCode::bad_input);
+  result.outcome = judge_probe(*end_, result.document, last_line_of(log_), limit_);
   if (result.document)
     for (ProbeSummary& summary : result.document->probes) {
       summary.status = result.outcome.status;
@@ -236,8 +207,8 @@ HeldProbes start_held(std::span<const ProbeBinary> probes, const RunArguments& o
   for (const ProbeBinary& probe : probes) {
     try {
       held.push_back(
-          std::make_unique<ProbeProcess>(probe, options, folder, ProbeProcess::Start::held));
-      runs.push_back(held.back()->held());
+          std::make_unique<ProbeProcess>(probe, options, folder, HeldRun::Start::held));
+      runs.push_back(&held.back()->run());
     } catch (const Error&) {
       held.push_back(nullptr);
     }
@@ -246,7 +217,7 @@ HeldProbes start_held(std::span<const ProbeBinary> probes, const RunArguments& o
   if (inbox.interrupts() > 0) return held;
   // Before the first one begins: what becomes ready later would do it beside a measurement.
   for (auto& probe : held)
-    if (probe && std::ranges::count(late, probe->held()) > 0) probe.reset();
+    if (probe && std::ranges::count(late, &probe->run()) > 0) probe.reset();
   if (std::ranges::any_of(held, [](const auto& probe) { return probe && lacked_room(*probe); }))
     held.clear();
   return held;

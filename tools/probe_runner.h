@@ -53,41 +53,31 @@ struct ProbePart {
 /// destructor ends it.
 class ProbeProcess {
  public:
-  enum class Start { at_once, held };
   /// Throws Error where it cannot be started or its log cannot be written.
   ProbeProcess(const ProbeBinary& probe, const RunArguments& options, const OutputFolder& folder,
-               Start start);
+               HeldRun::Start start);
 
-  /// Nothing where it was started at once.
-  const HeldRun* held() const { return held_ ? &*held_ : nullptr; }
-  /// Lets one that is held begin; its time limit and its elapsed time count from now on.
-  void release(std::size_t held_beside);
+  const HeldRun& run() const { return *run_; }
   /// How it ended, once it has.
-  std::optional<ProcessEnd> try_end() { return child().try_end(); }
+  std::optional<ProcessEnd> try_end() { return run_->child()->try_end(); }
 
-  /// Waits until one that was released has measured, or for its end, time limit or an interrupt.
-  /// True where it has measured: it only has to end, which `finish` waits for.
-  bool wait_until_measured(SignalInbox& inbox,
-                           const std::function<void(const ProbeProgress&)>& progress);
-
-  /// Waits for its end, its time limit or an interrupt.
-  ProbePart finish(SignalInbox& inbox, const std::function<void(const ProbeProgress&)>& progress);
+  /// Lets one that is held begin, and waits until it has measured, or for its end, time limit or an
+  /// interrupt. True where it has measured and only has to end: one that is not held never says so.
+  bool measure(std::size_t held_beside, SignalInbox& inbox,
+               const std::function<void(const ProbeProgress&)>& progress);
+  /// Waits for its end.
+  ProbePart finish(SignalInbox& inbox);
 
  private:
   using Clock = std::chrono::steady_clock;
-  ChildProcess& child() const { return held_ ? *held_->child() : *child_; }
-  Supervision supervision(std::chrono::milliseconds limit,
-                          const std::function<void(const ProbeProgress&)>& progress) const;
 
   std::filesystem::path document_, log_;
   std::chrono::seconds limit_;
   bool has_filter_;
   FileDescriptor progress_;
-  std::unique_ptr<ChildProcess> child_;  ///< of one that was started at once
-  std::optional<HeldRun> held_;
-  Clock::time_point start_ = Clock::now();
-  std::optional<Clock::time_point> done_;  ///< when it had measured
-  std::optional<SupervisedEnd> end_;       ///< where it is known before `finish`
+  std::optional<HeldRun> run_;
+  Clock::time_point start_, done_;    ///< of measuring
+  std::optional<SupervisedEnd> end_;  ///< where it is known before `finish`
 };
 
 /// How many probes of a run may be up at the same time on this GPU. 1: none beside another, since

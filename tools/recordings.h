@@ -3,31 +3,21 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "reports/card_check.h"
 #include "results/document.h"
-#include "tools/commands.h"
+#include "results/exit_codes.h"
+
+namespace CLI {
+class App;
+}
 
 namespace fathom {
 
-/// The recordings that came with this program: share/fathom/recordings beside its folder.
-std::filesystem::path own_recordings();
+struct RunArguments;
 
-/// The folder of the recording of that model and suite, below the folder of all: h200 for the suite
-/// default, h200/atlas for another; and the one for those of further cards, h200/cards/default,
-/// where each has a folder of its own.
-struct RecordingPlaces {
-  std::filesystem::path first, cards;
-};
-RecordingPlaces recording_places(const std::filesystem::path& recordings,
-                                 const std::string& gpu_name, const std::string& suite);
-
-/// The recording's document, plain or packed; empty where there is none.
-std::filesystem::path document_in(const std::filesystem::path& recording);
-
-/// The documents that are there.
-std::vector<std::filesystem::path> recording_files(const RecordingPlaces& places);
+/// The flag --recordings of what checks a card.
+void add_recordings_flag(CLI::App& app, std::filesystem::path& folder);
 
 /// Whether the card is normal, by the recordings below that folder, or where it is empty by those
 /// that came with this program. A recording that cannot be read is left out. Nothing of a replay:
@@ -44,5 +34,10 @@ std::filesystem::path replayed_recording(const std::string& suite);
 
 /// The recording, cut down to the probes asked for and marked as a replay.
 Document load_replay(const std::filesystem::path& recording, const RunArguments& options);
+
+/// Puts the result of a run into the folder of recordings: checked, without paths, and with its
+/// page. Throws Error(bad_input) for what is no whole measurement, or there already.
+ExitCode add_recording(const std::filesystem::path& result,
+                       const std::filesystem::path& recordings);
 
 }  // namespace fathom

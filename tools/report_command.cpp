@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,7 @@
 #include "results/clean_text.h"
 #include "results/document_io.h"
 #include "results/fail.h"
+#include "results/flag_checks.h"
 #include "results/output_file.h"
 #include "results/standard_streams.h"
 #include "tools/commands.h"
@@ -32,6 +34,14 @@ Document concluded_today(Document document) {
   }
   return document;
 }
+
+struct ReportArguments {
+  std::vector<fs::path> documents;  ///< one, or with `html` several
+  fs::path out;                     ///< empty: "report" beside the (first) document
+  bool conclude = false;            ///< with what the probes' programs conclude from it today
+  bool html = false;                ///< one HTML page of all documents, which `out` then names
+  fs::path recordings{};            ///< of the card check; empty: those that came along
+};
 
 /// A document that has the name of a page of the report, in its folder, would be replaced by it.
 void refuse_in_report(const fs::path& document, const fs::path& folder) {
@@ -87,6 +97,48 @@ ExitCode page_of(const Given& given, const ReportArguments& options) {
   return ExitCode::ok;
 }
 
+ExitCode report(const ReportArguments& options) {
+  if (options.documents.size() > 1 && !options.html)
+    throw Error(ExitCode::bad_input,
+                "A report is of one document: give --html for a page of several.");
+  const Given given = read_all(options);
+  const bool any_replay = std::ranges::any_of(
+      given.documents, [](const Document& d) { return d.source == Source::replay; });
+  if (any_replay)
+    fmt::print("REPLAY: this document repeats a recording; nothing in it was measured here.\n");
+  if (options.html) return page_of(given, options);
+  const fs::path& file = options.documents.front();
+  const Document& document = given.documents.front();
+  const auto folder = options.out.empty() ? file.parent_path() / "report" : options.out;
+  refuse_in_report(file, folder);
+  const std::string name = file.filename().string();
+  publish_report(document, folder, name, options.recordings);
+  return ExitCode::ok;
+}
+
+void add_report(CLI::App& app, ReportArguments& options) {
+  app.add_option(
+         "FILE", options.documents,
+         "Result document of a run; with --html also several, and answers of explain in JSON")
+      ->check(not_empty())
+      ->required();
+  path_flag(app, "--out", options.out,
+            "Folder of the report, or with --html the page (default: report or report/index.html, "
+            "beside FILE)",
+            "PATH");
+  app.add_flag("--html", options.html,
+               "Only the HTML page: one file that shows all documents over each other");
+  app.add_flag("--conclude", options.conclude,
+               "With today's rules, instead of what was concluded when it was measured");
+  add_recordings_flag(app, options.recordings);
+  app.footer(
+      "Examples:\n"
+      "  fathom report fathom-h200-20260131T120000Z/result.json\n"
+      "  fathom report recordings/h200/result.json --conclude --out /tmp/h200\n"
+      "  fathom report --html before/result.json after/result.json --out page.html\n"
+      "  fathom report --html why.json --out why.html\n");
+}
+
 }  // namespace
 
 void publish_report(const Document& document, const fs::path& folder, const std::string& name,
@@ -107,23 +159,10 @@ void publish_report(const Document& document, const fs::path& folder, const std:
   say("Explore", html);
 }
 
-ExitCode report_command(const ReportArguments& options) {
-  if (options.documents.size() > 1 && !options.html)
-    throw Error(ExitCode::bad_input,
-                "A report is of one document: give --html for a page of several.");
-  const Given given = read_all(options);
-  const bool any_replay = std::ranges::any_of(
-      given.documents, [](const Document& d) { return d.source == Source::replay; });
-  if (any_replay)
-    fmt::print("REPLAY: this document repeats a recording; nothing in it was measured here.\n");
-  if (options.html) return page_of(given, options);
-  const fs::path& file = options.documents.front();
-  const Document& document = given.documents.front();
-  const auto folder = options.out.empty() ? file.parent_path() / "report" : options.out;
-  refuse_in_report(file, folder);
-  const std::string name = file.filename().string();
-  publish_report(document, folder, name, options.recordings);
-  return ExitCode::ok;
+Command report_command() {
+  return {.name = "report",
+          .summary = "Make the report of a result document",
+          .add = with_arguments(add_report, report)};
 }
 
 }  // namespace fathom

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include "results/device_lock.h"
 #include "results/document_io.h"
 #include "results/fail.h"
+#include "results/flag_checks.h"
 #include "results/format.h"
 #include "results/merge.h"
 #include "results/output_file.h"
@@ -125,23 +127,26 @@ class Run {
         continue;
       }
       progress.start_probe(i, probes[i].name);
-      const auto show = [&](const ProbeProgress& p) { progress.update(p); };
       ProbePart part;
       try {
         std::unique_ptr<ProbeProcess> process;
         if (!held.empty()) process = std::move(held[i % together]);
-        if (process) process->release(running_beside(held));
-        const bool measured = process && process->wait_until_measured(inbox_, show);
+        if (!process) {
+          progress.clear();
+          finish_measured();
+          process = std::make_unique<ProbeProcess>(probes[i], options_, folder_,
+                                                   HeldRun::Start::at_once);
+        }
+        const bool measured =
+            process->measure(running_beside(held), inbox_,
+                             [&](const ProbeProgress& p) { progress.update(p); });
         progress.clear();
         finish_measured();
         if (measured) {
           measured_ = {&probes[i], std::move(process)};
           continue;
         }
-        if (!process)
-          process = std::make_unique<ProbeProcess>(probes[i], options_, folder_,
-                                                   ProbeProcess::Start::at_once);
-        part = process->finish(inbox_, show);
+        part = process->finish(inbox_);
       } catch (const Error& error) {  // it could not be started: the others' results stay
         part.outcome = {ProbeStatus::failed, error.what(), error.code()};
       }
@@ -227,7 +232,7 @@ class Run {
     if (!measured_) return;
     const Measured last = std::move(*measured_);
     measured_.reset();
-    add(*last.probe, last.process->finish(inbox_, [](const ProbeProgress&) {}));
+    add(*last.probe, last.process->finish(inbox_));
   }
 
   /// For a run in which no probe left a document: the report still says on what it was tried.
@@ -299,9 +304,7 @@ ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& pr
   return run.exit_code();
 }
 
-}  // namespace
-
-ExitCode run_command(const RunArguments& options) {
+ExitCode run(const RunArguments& options) {
   if (options.replay && options.require_gpu)
     throw Error(ExitCode::bad_input, "--replay and --require-gpu exclude each other.");
   // It needs no programs, of which those of its suite may not be built.
@@ -326,6 +329,73 @@ ExitCode run_command(const RunArguments& options) {
         "`fathom run --replay` shows a recording meanwhile.");
   }
   return measure(options, probes, fingerprint);
+}
+
+void add_run(CLI::App& app, RunArguments& options) {
+  word_flag(app, "--suite", options.suite,
+            "quick (under a minute), default (under three minutes), or another of `fathom list`",
+            suite_names());
+  app.add_option("--probe", options.probes,
+                 "Only this probe, of whichever group; may be given several times")
+      ->type_name("NAME");
+  path_flag(app, "--out", options.out,
+            "Folder for document, report and logs; what an earlier run left there is overwritten "
+            "(default: fathom-<gpu>-<UTC time>)",
+            "DIR");
+  checked_flag(app, "--device", options.device, "CUDA device ordinal", ordinal(), "N")
+      ->capture_default_str();
+  CLI::Option* no_counters =
+      app.add_flag("--no-counters", options.no_counters, "Do not collect hardware counters");
+  app.add_option("--counters-of", options.counters_of,
+                 "Only this probe collects hardware counters, and the others leave out the cases "
+                 "that only counters can decide; may be given several times")
+      ->excludes(no_counters)
+      ->type_name("NAME");
+  app.add_flag("--require-gpu", options.require_gpu,
+               "Fail with exit code 3 where there is no GPU, instead of replaying a recording");
+  app.add_flag("--replay", options.replay, "Replay the recording even if there is a GPU");
+  app.add_flag("--wait", options.wait, "Wait if another Fathom holds the GPU");
+  // Profilers of several processes get into each other's way, even of those that wait.
+  app.add_flag("--start-together", options.start_together,
+               "Start all probes at once, as far as the GPU's memory has room for them; they still "
+               "measure one after the other, and a short run ends sooner (with --no-counters)")
+      ->needs(no_counters);
+  app.add_flag("--no-report", options.no_report, "Write the document only");
+  add_recordings_flag(app, options.recordings);
+  checked_flag(app, "--seed", options.seed, "Seed of the random data", whole_number(), "N");
+  checked_flag(
+      app, "--time-limit", options.time_limit_s,
+      "Seconds after which a probe is ended (default: 120 in quick suites, 600 in gemm, else 300)",
+      seconds(), "SECONDS");
+  // Of Google Benchmark's flags those that make sense for a whole run: its document goes to --out.
+  for (const std::string flag : {"filter", "repetitions", "min_time", "min_warmup_time", "format",
+                                 "color", "context", "time_unit", "counters_tabular",
+                                 "enable_random_interleaving"})
+    app.add_option_function<std::string>(
+           "--benchmark_" + flag,
+           [&options, flag](const std::string& value) {
+             options.benchmark_flags.push_back("--benchmark_" + flag +
+                                               (value.empty() ? "" : "=" + value));
+           })
+        ->expected(0, 1)
+        ->type_name("VALUE")
+        ->group("Google Benchmark's flags, for every probe");
+  app.footer(
+      "Examples:\n"
+      "  fathom run                                   everything, about three minutes\n"
+      "  fathom run --suite quick --out results       under a minute, into ./results\n"
+      "  fathom run --suite atlas                     the memory hierarchy, level by level\n"
+      "  fathom run --probe bank_conflicts            one probe\n"
+      "  fathom run --benchmark_filter=1GiB           only the cases with 1GiB in their name\n"
+      "  fathom run --require-gpu                     for CI: no replay where there is no GPU\n");
+}
+
+}  // namespace
+
+Command run_command() {
+  return {.name = "run",
+          .summary = "Measure the GPU and write document and report",
+          .add = with_arguments(add_run, run)};
 }
 
 }  // namespace fathom

@@ -32,7 +32,7 @@ ExitCode exit_code_of(const fleet::Fleet& fleet) {
   if (causes.empty()) return ExitCode::ok;
   const auto cause = static_cast<ExitCode>(*causes.begin());
   const bool any_figures = std::ranges::any_of(
-      fleet.gpus, [](const fleet::FleetGpu& gpu) { return !gpu.figures.empty(); });
+      fleet.gpus, [](const fleet::GpuSummary& gpu) { return !gpu.figures.empty(); });
   const bool tells = causes.size() == 1 && (!any_figures || cause == ExitCode::check_failed);
   return tells ? cause : ExitCode::incomplete;
 }

@@ -261,15 +261,15 @@ class FleetRun {
 
   /// Others report: what this process' own GPUs make of its exit code.
   ExitCode end_part() {
-    fleet::FleetBuilder own;
-    for (const GpuJob& job : jobs_) own.add(fleet::GpuSummary(job.summary), "");
-    for (fleet::Problem& problem : problems_) {
+    fleet::Fleet own;
+    own.problems = problems_;
+    for (const GpuJob& job : jobs_) own.add(fleet::GpuSummary(job.summary));
+    for (const fleet::Problem& problem : problems_)
       fmt::print(stderr, "fathom: {}\n", problem.reason);
-      own.add(std::move(problem));
-    }
     print_line(fmt::format("Documents: {0}; once all jobs are done: fathom fleet collect {0}",
                            root_.string()));
-    return exit_code_of(own.finish({}));
+    own.finish();
+    return exit_code_of(own);
   }
 
   FleetRunArguments arguments_;

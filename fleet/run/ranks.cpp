@@ -64,8 +64,7 @@ std::filesystem::path file_of(const std::filesystem::path& root, int rank) {
 /// Whether the rank's GPU has a row of its own that takes the problem in.
 bool join(fleet::Fleet& fleet, int rank, const fleet::Problem& problem) {
   bool joined = false;
-  for (fleet::FleetGpu& gpu : fleet.gpus) {
-    fleet::GpuSummary& s = gpu.summary;
+  for (fleet::GpuSummary& s : fleet.gpus) {
     if (s.rank != rank || s.status == fleet::GpuStatus::complete) continue;
     const auto row = std::ranges::find(fleet.problems, name_of(s), &fleet::Problem::what);
     if (row == fleet.problems.end()) continue;

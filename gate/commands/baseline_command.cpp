@@ -81,9 +81,8 @@ ExitCode prune(const BaselineArguments& arguments) {
                                   std::chrono::hours(24 * arguments.max_age_days));
   const auto [gone, unreadable] = BaselineFolder(arguments.folder).prune(pruning);
   for (const std::string& why : unreadable) fmt::print("no run: {}\n", log_text(why));
-  for (const auto& file : gone)
-    fmt::print("{} {}\n", pruning.dry_run ? "would remove" : "removed", log_text(file.string()));
-  fmt::print("{} {}\n", counted(gone.size(), "file"), pruning.dry_run ? "would go" : "removed");
+  for (const auto& file : gone) fmt::print("removed {}\n", log_text(file.string()));
+  fmt::print("{} removed\n", counted(gone.size(), "file"));
   return ExitCode::ok;
 }
 
@@ -104,7 +103,6 @@ void add_prune_flags(CLI::App& app, BaselineArguments& arguments) {
                "Newest runs of each identity that stay (default: all)", whole_number(1), "N");
   number_flag(app, "--max-age-days", arguments.max_age_days, "Older runs go (default: none)", 1,
               36500);
-  app.add_flag("--dry-run", arguments.pruning.dry_run, "Only say what would go");
 }
 
 struct HistoryArguments {

@@ -54,19 +54,16 @@ std::string step_summary_file(bool github) {
 /// Error(output_unwritable) or Error(output_full).
 class CheckReport {
  public:
-  /// Opens what is no regular file.
-  CheckReport(const Outputs& outputs, bool github)
+  /// Opens what is no regular file, and puts into each file that the check has not ended: one that
+  /// is killed leaves no earlier one's result, and what cannot be written is known before anything
+  /// is measured.
+  CheckReport(const Outputs& outputs, bool github, CheckResult check)
       : github_(github), step_summary_(step_summary_file(github)) {
     for (const Output& output : outputs)
       if (!output.path.empty()) files_.emplace_back(OutputFile(output.path), output.text);
     // For people, what is printed: not among what goes to standard output as a file.
     if (std::ranges::any_of(files_, [](auto& file) { return file.first.is_standard_output(); }))
       terminal_ = stderr;
-  }
-
-  /// Puts into each file that `check` has not ended: one that is killed leaves no earlier one's
-  /// result, and what cannot be written is known before anything is measured.
-  void begin(CheckResult check) {
     check.refusals = {"the check has not ended: it still runs, or something ended it"};
     for (auto& [file, text] : files_)
       if (!file.is_stream()) file.write(text(check));
@@ -102,7 +99,6 @@ struct CheckArguments {
   std::string baseline, base, head, config, keep;
   PairedOptions options{.seed = 0};  ///< 0: from the clock
   BuildRound round;
-  double round_limit_s = 600;
   Outputs outputs{{{"--markdown", "Write a summary in Markdown", markdown_summary},
                    {"--junit", "Write JUnit XML", junit_xml},
                    {"--json", "Write everything as JSON", decision_json}}};
@@ -120,8 +116,7 @@ CheckResult paired(const CheckArguments& arguments, const Rules& rules) {
   const fs::path folder = temporary ? temporary->path() : fs::path(arguments.keep);
   PairedOptions options = arguments.options;
   // A round as long as the whole check may take decides nothing.
-  const std::chrono::duration<double> limit(
-      std::min(arguments.round_limit_s, options.time_limit_s));
+  const std::chrono::duration<double> limit(options.time_limit_s);
   ProcessRounds rounds({Side::base, arguments.base, arguments.round},
                        {Side::head, arguments.head, arguments.round}, fs::absolute(folder),
                        std::chrono::ceil<std::chrono::milliseconds>(limit));
@@ -184,17 +179,6 @@ void require_one_mode(const CheckArguments& arguments) {
              (base ? " is for RESULT with --baseline." : " is for --base and --head."));
 }
 
-/// What is known of a check before it has measured or read anything.
-CheckResult beginning_of(const CheckArguments& arguments) {
-  CheckResult check;
-  const bool pair = arguments.is_paired();
-  check.mode = pair ? "paired" : "stored";
-  check.base = pair ? arguments.base : arguments.baseline;
-  check.head = pair ? arguments.head : fmt::format("{}", fmt::join(arguments.results, ", "));
-  check.date = utc_time(std::chrono::system_clock::now());
-  return check;
-}
-
 /// No output may be what the check reads, or another output.
 void require_distinct_files(const CheckArguments& arguments) {
   std::vector<NamedFile> inputs, outputs;
@@ -225,29 +209,27 @@ void name_useless_rules(const Rules& rules, CheckResult& result) {
       result.notes.push_back(fmt::format("the rule for `{}` fits no metric", rule.pattern));
 }
 
-/// Opens the outputs once the inputs that there are have been read, and before anything is
-/// measured.
-CheckResult decide(const CheckArguments& arguments, const CheckResult& beginning,
-                   std::optional<CheckReport>& report) {
-  const Rules rules = arguments.config.empty() ? Rules{} : read_rules(arguments.config);
-  if (arguments.is_paired()) report.emplace(arguments.outputs, arguments.github).begin(beginning);
-  CheckResult result = arguments.is_paired() ? paired(arguments, rules) : stored(arguments, rules);
-  result.head = beginning.head;
-  result.date = utc_time(std::chrono::system_clock::now());
-  name_useless_rules(rules, result);
-  return result;
-}
-
 ExitCode check(const CheckArguments& arguments) {
   require_one_mode(arguments);
   require_distinct_files(arguments);
+  const auto now = [] { return utc_time(std::chrono::system_clock::now()); };
   const auto start = std::chrono::steady_clock::now();
-  CheckResult result = beginning_of(arguments);
-  std::optional<CheckReport> report;
+  const bool pair = arguments.is_paired();
+  CheckResult result{.mode = pair ? "paired" : "stored",
+                     .base = pair ? arguments.base : arguments.baseline,
+                     .head = pair ? arguments.head
+                                  : fmt::format("{}", fmt::join(arguments.results, ", ")),
+                     .date = now()};
   std::optional<Error> ended;
+  CheckReport report(arguments.outputs, arguments.github, result);
   try {
     with_gate_codes([&] {
-      result = decide(arguments, result, report);
+      const Rules rules = arguments.config.empty() ? Rules{} : read_rules(arguments.config);
+      CheckResult found = pair ? paired(arguments, rules) : stored(arguments, rules);
+      found.head = result.head;
+      found.date = now();
+      name_useless_rules(rules, found);
+      result = std::move(found);
       return ExitCode::ok;
     });
   } catch (const Error& why) {
@@ -257,12 +239,7 @@ ExitCode check(const CheckArguments& arguments) {
     // A round that failed leaves nothing to decide on, which is a result.
     if (why.code() != ExitCode::inconclusive) result.ended = ended.emplace(why).code();
   }
-  try {
-    if (!report) report.emplace(arguments.outputs, arguments.github);
-    report->publish(result);
-  } catch (const Error&) {
-    if (!ended) throw;  // else what ended the check is the news
-  }
+  report.publish(result);
   if (ended) throw *ended;
   const ExitCode code = exit_code(result);
   return code == ExitCode::inconclusive && arguments.inconclusive_passes ? ExitCode::ok : code;
@@ -278,16 +255,10 @@ void add_paired_flags(CLI::App& app, CheckArguments& arguments) {
           ->type_name(side),
       app.add_option("--head", arguments.head, "The build or command under test")->type_name(side),
       word_flag(app, "--suite", arguments.round.suite, "What builds of Fathom run", suite_names()),
-      checked_flag(app, "--sampling-limit", arguments.round.sampling_limit_s,
-                   "Most seconds that a build of Fathom samples a case for, in each round",
-                   seconds(), "SECONDS"),
       checked_flag(app, "--time-limit", options.time_limit_s,
                    "Seconds of the whole check: no round begins that would last beyond it, and "
                    "suspects that are not settled by then are inconclusive",
                    seconds(), "SECONDS"),
-      checked_flag(app, "--round-limit", arguments.round_limit_s,
-                   "Seconds after which a round is stopped; at most --time-limit", seconds(),
-                   "SECONDS"),
       checked_flag(app, "--seed", options.seed,
                    "Seed of the rounds' order (default: from the clock)", whole_number(1), "N"),
       path_flag(app, "--keep", arguments.keep, "Folder in which the rounds' results and logs stay",

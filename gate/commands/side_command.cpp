@@ -35,11 +35,11 @@ bool is_program(const fs::path& path) {
 std::string filled(std::string_view text, const std::map<std::string_view, std::string>& words) {
   std::string result;
   while (!text.empty()) {
-    const auto word = std::find_if(words.begin(), words.end(), [&](const auto& entry) {
-      return text.starts_with(entry.first);
-    });
-    result += word == words.end() ? std::string(text.substr(0, 1)) : word->second;
-    text.remove_prefix(word == words.end() ? 1 : word->first.size());
+    const auto word = std::ranges::find_if(
+        words, [&](const auto& entry) { return text.starts_with(entry.first); });
+    const std::string_view here = word == words.end() ? text.substr(0, 1) : word->first;
+    result += word == words.end() ? here : word->second;
+    text.remove_prefix(here.size());
   }
   return result;
 }
@@ -229,16 +229,14 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
   said = said.empty() ? "it said nothing" : "its last words: " + said;
   if (end.stopped == Stopped::time_limit)
     fail(ExitCode::inconclusive,
-         "{} was ended after {}, the lesser of --round-limit and --time-limit: raise it, or see "
-         "why the command takes so long; {}.",
+         "{} was ended after {}, the whole --time-limit: raise it, or see why the command takes so "
+         "long; {}.",
          which, format_time(std::chrono::duration<double>(limit_).count()), said);
   if (!is_usable(command, end.end)) {
-    const bool not_found = was_not_found(command, end.end);
-    const bool one_word = command.command.find_first_of(" \t\n") == std::string::npos;
     const std::string why =
-        fmt::format("{} ended with {}; {}{}.", which, end.end.describe(), said,
-                    not_found && one_word ? ", and there is no folder of that name either" : "");
-    if (not_found && !ended_well_.contains(side)) throw Error(ExitCode::bad_input, why);
+        fmt::format("{} ended with {}; {}.", which, end.end.describe(), said);
+    if (was_not_found(command, end.end) && !ended_well_.contains(side))
+      throw Error(ExitCode::bad_input, why);
     throw RoundFailed(why);
   }
   ended_well_.insert(side);

@@ -17,7 +17,7 @@ std::int64_t shown_size(std::span<const Entry> entries) {
   std::int64_t largest = 0;
   for (const Entry* entry : select(entries, {{"part", "ladder"}})) {
     const double size = axis_of("m")(*entry);
-    if (std::isnan(size) || !has_figure(*entry)) continue;
+    if (std::isnan(size) || !is_measured(*entry)) continue;
     if (size == ladder_size) return ladder_size;
     largest = std::max(largest, static_cast<std::int64_t>(size));
   }
@@ -72,8 +72,6 @@ const std::string& rung_of(const Entry& entry) {
   return std::get<std::string>(*find_axis(entry, "rung"));
 }
 
-bool has_figure(const Entry& entry) { return entry.metric.value.has_value(); }
-
 std::string sums_of(const Entry& entry) {
   if (!matches(entry, {{"type", traits(Class::fp8).name}})) return "";
   return rung_of(entry).ends_with("_promoted") ? "promoted sums" : "fast sums";
@@ -92,7 +90,7 @@ std::vector<Ladder> ladders_of(std::span<const Entry> entries) {
       ladder.rungs = select(entries, ladder.where);
       // A requested product without work has a time and no throughput.
       std::erase_if(ladder.rungs, [&](const Entry* e) {
-        return !has_figure(*e) || (requested && e->metric.unit != "FLOP/s");
+        return !is_measured(*e) || (requested && e->metric.unit != "FLOP/s");
       });
       if (ladder.rungs.empty()) continue;
       const Entry& e = *ladder.rungs.front();
@@ -106,18 +104,14 @@ std::vector<Ladder> ladders_of(std::span<const Entry> entries) {
   return ladders;
 }
 
-Quantity rung_at_size(std::string name, const std::string& rung, Figure figure, const char* type) {
+Quantity rung_at_size(std::string name, const std::string& rung, const char* type, Figure figure) {
   AxisFilter where = at_size(type, ladder_size);
   where.emplace_back("rung", rung);
-  return {std::move(name), where, Pick::first, std::move(figure), "", has_figure};
+  return {std::move(name), where, Pick::first, std::move(figure), "", is_measured};
 }
 
 Quantity library_at_size(const char* type) {
   return {"library", at_size(type, ladder_size), Pick::most, fastest_opponent_of, "FLOP/s"};
-}
-
-Formula percent(std::string name, std::string over, std::string under) {
-  return {std::move(name), [over, under](const Figures& f) { return 100 * (f[over] / f[under]); }};
 }
 
 FigureRange about(std::string name, double claimed) {

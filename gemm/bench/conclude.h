@@ -19,8 +19,6 @@ AxisFilter at_size(const std::string& type, std::int64_t size);
 /// The rung of an entry of the ladder: "row_major/02_coalesced".
 const std::string& rung_of(const Entry& entry);
 
-bool has_figure(const Entry& entry);
-
 /// How an fp8 rung and its library add up: "fast sums" or "promoted sums"; empty for other types.
 std::string sums_of(const Entry& entry);
 
@@ -38,11 +36,10 @@ std::vector<Ladder> ladders_of(std::span<const Entry> entries);
 // Rows of claims (results/rows.h): throughputs at the compared size, in FLOP/s.
 
 /// A rung's, or another figure of its entry there.
-Quantity rung_at_size(std::string name, const std::string& rung, Figure figure = metric_of,
-                      const char* type = "fp32");
+Quantity rung_at_size(std::string name, const std::string& rung, const char* type = "fp32",
+                      Figure figure = metric_of);
 /// The faster of the vendor's two ways: "library".
 Quantity library_at_size(const char* type);
-Formula percent(std::string name, std::string over, std::string under);
 /// Within a quarter of the author's figure: anything else is another answer.
 FigureRange about(std::string name, double claimed);
 

@@ -60,11 +60,10 @@ ClaimRow step_row(const LadderClaim& row) {
   ClaimRow all{.id = row.id,
                .statement = fmt::format("fp32 at 4096³, {}: its share of cuBLAS", row.step),
                .claimed = fmt::format("{:.3g} % of cuBLAS", 100 * row.share),
-               .reading = {{rung_at_size("rung", row.rung), library_at_size("fp32")},
-                           {percent("share", "rung", "library")}},
-               .sentence = "[{rung}][, {share:.1f} % of the {library} of {library opponent}]",
+               .reading = {rung_at_size("rung", row.rung), library_at_size("fp32")},
+               .checks = {{"rung/parent"}},
+               .sentence = "[{rung}][, {rung/library:.1f%} of the {library} of {library opponent}]",
                .missing = "a ladder's first kernel has no step to judge"};
-  all.checks = {{"gain"}};
   if (row.parent == nullptr) return all;
   const LadderClaim& parent =
       *std::ranges::find(shares, std::string_view(row.parent), &LadderClaim::id);
@@ -73,14 +72,13 @@ ClaimRow step_row(const LadderClaim& row) {
   all.statement = fmt::format("fp32 at 4096³, {}: {} {}", row.step,
                               gained ? "faster than" : "no slower than", parent.step);
   all.claimed += fmt::format(", {:.2f} x {}", there, row.parent);
-  all.reading.quantities.push_back(rung_at_size("parent", parent.rung));
-  all.reading.formulas.push_back(ratio("gain", "rung", "parent"));
-  all.reading.formulas.push_back({"kept", [there](const Figures& f) {
-                                    return std::max(100 * (f["gain"] - 1) / (there - 1), 0.0);
-                                  }});
-  all.checks = {{"gain", gained ? faster : same_speed}};
-  all.sentence = fmt::format("[{{gain:.2f}} x {} here{}: ]{}", row.parent,
-                             gained ? ", {kept:.0f} % of the author's gain" : "", all.sentence);
+  all.reading.push_back(rung_at_size("parent", parent.rung));
+  all.reading.push_back(formula("kept", [there](const Figures& f) {
+    return std::max((f["rung/parent"] - 1) / (there - 1), 0.0);
+  }));
+  all.checks = {{"rung/parent", gained ? faster : same_speed}};
+  all.sentence = fmt::format("[{{rung/parent:.2f}} x {} here{}: ]{}", row.parent,
+                             gained ? ", {kept:.0f%} of the author's gain" : "", all.sentence);
   return all;
 }
 
@@ -125,31 +123,24 @@ ClaimRow ratio_row(const RatioClaim& claim) {
       .id = claim.id,
       .statement = claim.statement,
       .claimed = claim.claimed,
-      .reading = {{rung_at_size("rung", claim.rung), rung_at_size("against", claim.against)},
-                  {ratio("ratio", "rung", "against")}},
-      .checks = {{"ratio", claim.least, claim.most}},
-      .sentence = fmt::format("[{} {{rung}} against {{against}} of {} ({{ratio:.3f}} x)]",
+      .reading = {rung_at_size("rung", claim.rung), rung_at_size("against", claim.against)},
+      .checks = {{"rung/against", claim.least, claim.most}},
+      .sentence = fmt::format("[{} {{rung}} against {{against}} of {} ({{rung/against:.3f}} x)]",
                               claim.rung, claim.against)};
   if (claim.difference == nullptr) return row;
-  row.sentence =
-      fmt::format("[{} has {{ratio:.3f}} x the {{against}} of {}; they differ in nothing but {}]",
-                  claim.rung, claim.against, claim.difference);
-  const auto compare = [&](const std::string& name, const Figure& figure, const char* words,
-                           const char* format) {
-    row.reading.quantities.push_back(rung_at_size(name, claim.rung, figure));
-    row.reading.quantities.push_back(rung_at_size("other " + name, claim.against, figure));
+  row.sentence = fmt::format(
+      "[{} has {{rung/against:.3f}} x the {{against}} of {}; they differ in nothing but {}]",
+      claim.rung, claim.against, claim.difference);
+  const auto compare = [&](const char* name, const char* words, const char* format = "") {
     row.sentence +=
-        fmt::format("[; {0}: {{{1}{2}}} against {{other {1}{2}}}]", words, name, format);
+        fmt::format("[; {0}: {{rung {1}{2}}} against {{against {1}{2}}}]", words, name, format);
   };
-  const std::string role = claim.counter, reads = "shared_load_wavefronts";
-  if (claim.decides) compare(role, counter_of(role), claim.words, claim.format);
-  compare(reads, counter_of(reads), "wavefronts of shared-memory reads", "");
-  if (!claim.decides) compare(role, counter_of(role), claim.words, claim.format);
-  compare("registers", extra_of("registers"), "registers", "");
-  if (claim.decides) {
-    row.reading.formulas.push_back(ratio("kept", role, "other " + role));
-    row.checks.push_back({"kept", 0, below_one});
-  }
+  if (claim.decides) compare(claim.counter, claim.words, claim.format);
+  compare("shared_load_wavefronts", "wavefronts of shared-memory reads");
+  if (!claim.decides) compare(claim.counter, claim.words, claim.format);
+  compare("registers", "registers");
+  if (claim.decides)
+    row.checks.push_back({fmt::format("rung {0}/against {0}", claim.counter), 0, below_one});
   return row;
 }
 
@@ -159,17 +150,20 @@ ClaimRow registers_buffered() {
   const auto is_other = [](const Entry& e) {
     return rung_of(e) != name && rung_of(e).find('/') != std::string::npos;
   };
-  return {
-      .id = "G2",
-      .statement =
-          "128x128x16 tile, 8x8 per thread, both shared memory and registers double "
-          "buffered, one barrier per step",
-      .claimed = "near the top of the simple fp32 kernels",
-      .reading = {{rung_at_size("rung", name),
-                   {"other", at_size("fp32", ladder_size), Pick::best, metric_of, "", is_other}},
-                  {most_of("top", {"rung", "other"}, "FLOP/s"), percent("share", "rung", "top")}},
-      .checks = {{"share", 90}},
-      .sentence = "[{rung}, {share:.1f} % of the fastest lesson's {top}]"};
+  return claim_row(
+      "G2", {},
+      "128x128x16 tile, 8x8 per thread, both shared memory and registers double buffered, one "
+      "barrier per step",
+      "near the top of the simple fp32 kernels",
+      {rung_at_size("rung", name),
+       {"other", at_size("fp32", ladder_size), Pick::best, metric_of, "", is_other},
+       formula(
+           "top",
+           [](const Figures& f) {
+             return f.range({"rung", "other"}).second;
+           },
+           "FLOP/s")},
+      {{"rung/top", 0.9}}, "[{rung}, {rung/top:.1f%} of the fastest lesson's {top}]");
 }
 
 /// fp64's, before the ladders' traffic.
@@ -178,77 +172,64 @@ std::vector<ClaimRow> products_of_doubles() {
   // operand another wavefront or more, a fifth of all. The counters also have what meets another
   // warp's accesses, whatever the layout (an H200 counts 0.015 % of this kernel's loads, and 3.8 %
   // of its stores). Without wavefronts nothing was counted.
-  constexpr double no_loads = 0.1, no_stores = 10;
-  const auto tiles = [](const char* name, Figure figure) {
-    return rung_at_size(name, "01_shared_memory", std::move(figure), "fp64");
-  };
-  return {{.id = "S7",
-           .statement = "A 16x16 tiled product of doubles has no bank conflict: one operand "
-                        "broadcasts, the other is contiguous per half-warp",
-           .claimed = "zero conflicts",
-           .reading = {{tiles("loads", counter_of("shared_load_conflicts")),
-                        tiles("load wavefronts", counter_of("shared_load_wavefronts")),
-                        tiles("stores", counter_of("shared_store_conflicts")),
-                        tiles("store wavefronts", counter_of("shared_store_wavefronts"))},
-                       {percent("of loads", "loads", "load wavefronts"),
-                        percent("of stores", "stores", "store wavefronts")}},
-           .checks = {{"of loads", 0, no_loads}, {"of stores", 0, no_stores}},
-           .sentence = "[{loads:.0f} conflicts in {load wavefronts:.0f} wavefronts of loads ({of "
-                       "loads:.3f} %)][, {stores:.0f} in {store wavefronts:.0f} of stores ({of "
-                       "stores:.3g} %)]"},
+  constexpr double no_loads = 0.001, no_stores = 0.1;
+  const std::string loads = "rung shared_load_conflicts/rung shared_load_wavefronts",
+                    stores = "rung shared_store_conflicts/rung shared_store_wavefronts";
+  const Quantity rung = rung_at_size("rung", "01_shared_memory", "fp64");
+  return {claim_row("S7", {},
+                    "A 16x16 tiled product of doubles has no bank conflict: one operand "
+                    "broadcasts, the other is contiguous per half-warp",
+                    "zero conflicts", {rung}, {{loads, 0, no_loads}, {stores, 0, no_stores}},
+                    "[{rung shared_load_conflicts:.0f} conflicts in {rung "
+                    "shared_load_wavefronts:.0f} wavefronts of loads ({" +
+                        loads +
+                        ":.3f%})][, {rung shared_store_conflicts:.0f} in {rung "
+                        "shared_store_wavefronts:.0f} of stores ({" +
+                        stores + ":.3g%})]"),
           // A figure means that C was right against a reference of twice the precision.
-          {.id = "G4",
-           .statement = "fp64 by shared-memory tiles: the kernel of S7 computes the product",
-           .claimed = "no figure given",
-           .reading = {{tiles("rung", metric_of), library_at_size("fp64")},
-                       {percent("share", "rung", "library")}},
-           .checks = {{"rung", 0}},
-           .sentence = "[{rung}][, {share:.1f} % of {library opponent}'s {library}]"}};
+          claim_row("G4", {}, "fp64 by shared-memory tiles: the kernel of S7 computes the product",
+                    "no figure given", {rung, library_at_size("fp64")}, {{"rung", 0}},
+                    "[{rung}][, {rung/library:.1f%} of {library opponent}'s {library}]")};
 }
 
 /// fp16's, by WMMA.
 std::vector<ClaimRow> products_by_wmma() {
-  constexpr double far_below = 50;  // "far below the library": less than half of it
-  constexpr double all_of_it = 95;  // "100 %": this share at least
+  constexpr double far_below = 0.5;   // "far below the library": less than half of it
+  constexpr double all_of_it = 0.95;  // "100 %": this share at least
   const auto claimed = [](const char* name, Figure figure) {
     return Quantity{
         name,        {{"part", claimed_part}, {"type", "fp16"}, {"rung", "02_wmma_shared"}},
         Pick::first, std::move(figure),
-        "FLOP/s",    has_figure};
+        "FLOP/s",    is_measured};
+  };
+  const AxisFilter fp16 = at_size("fp16", ladder_size);
+  const auto is_mma_sync = [](const Entry& e) {
+    return is_any(e, "rung", {"03_mma_sync", "04_multistage"});
   };
   const auto top_if_faster = [](const Figures& f) {
-    return f["share"] > 0 && f["top"] > f["rung"] ? f["top"]
-                                                  : std::numeric_limits<double>::quiet_NaN();
+    return f["rung/peak"] > 0 && f["top"] > f["rung"] ? f["top"]
+                                                      : std::numeric_limits<double>::quiet_NaN();
   };
-  const auto is_mma_sync = [](const Entry& e) {
-    return rung_of(e) == "03_mma_sync" || rung_of(e) == "04_multistage";
-  };
-  return {
-      {.id = "G5",
-       .statement = "Tensor cores by WMMA, straight from global memory, fp16 at 4096³",
-       .claimed = "far below the library",
-       .reading = {{rung_at_size("rung", "01_wmma_global", metric_of, "fp16"),
-                    library_at_size("fp16")},
-                   {percent("share", "rung", "library")}},
-       .checks = {{"share", 0, far_below * below_one}},
-       .sentence = "[{share:.1f} %: {rung} against {library} of {library opponent}]"},
-      {.id = "G6",
-       .statement = "WMMA, 256 threads, block K of 32, rows padded by 8, two stages, alpha = "
-                    "beta = 0.5, fp16 at 8192³: its share of the dense fp16 peak",
-       .claimed = "100 % (165.1 TFLOP/s of an RTX 4090)",
-       .reading = {{claimed("rung", metric_of),
-                    claimed("peak", extra_of(published_peak_key)),
-                    {"mma", at_size("fp16", ladder_size), Pick::best, metric_of, "", is_mma_sync},
-                    {"top", at_size("fp16", ladder_size), Pick::best}},
-                   {percent("share", "rung", "peak"),
-                    percent("of mma", "rung", "mma"),
-                    {"faster", top_if_faster, "FLOP/s"}}},
-       .checks = {{"share", all_of_it}, {"of mma", all_of_it}},
-       .sentence = "[{share:.1f} %: ][{rung}][ of the published {peak}][, {of mma:.1f} % of the "
-                   "{mma} that mma.sync reaches in {mma rung}][; {top rung} has {faster} at "
-                   "4096³]",
-       .rule = Rule::cases,
-       .missing = "the product, a lesson by mma.sync or this GPU's published peak is missing"}};
+  return {claim_row("G5", {}, "Tensor cores by WMMA, straight from global memory, fp16 at 4096³",
+                    "far below the library",
+                    {rung_at_size("rung", "01_wmma_global", "fp16"), library_at_size("fp16")},
+                    {{"rung/library", 0, far_below * below_one}},
+                    "[{rung/library:.1f%}: {rung} against {library} of {library opponent}]"),
+          claim_row("G6", {},
+                    "WMMA, 256 threads, block K of 32, rows padded by 8, two stages, alpha = beta "
+                    "= 0.5, fp16 at 8192³: its share of the dense fp16 peak",
+                    "100 % (165.1 TFLOP/s of an RTX 4090)",
+                    {claimed("rung", metric_of),
+                     claimed("peak", extra_of(published_peak_key)),
+                     {"mma", fp16, Pick::best, metric_of, "", is_mma_sync},
+                     {"top", fp16, Pick::best},
+                     formula("faster", top_if_faster, "FLOP/s")},
+                    {{"rung/peak", all_of_it}, {"rung/mma", all_of_it}},
+                    "[{rung/peak:.1f%}: ][{rung}][ of the published {peak}][, {rung/mma:.1f%} of "
+                    "the {mma} that mma.sync reaches in {mma rung}][; {top rung} has {faster} at "
+                    "4096³]",
+                    Rule::cases,
+                    "the product, a lesson by mma.sync or this GPU's published peak is missing")};
 }
 
 }  // namespace

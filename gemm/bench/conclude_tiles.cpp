@@ -39,7 +39,7 @@ std::vector<Point> points_of(std::span<const Entry> entries, const std::string& 
                       flop / extra_of("tile_efficiency")(*entry),
                       entry->real_time_s * entry->timing.sm_clock_hz.value_or(0),
                       note == entry->notes.end() ? "" : note->second};
-    if (!has_figure(*entry) || !(point.m > 0 && flop > 0 && point.paid > 0 && point.cycles > 0) ||
+    if (!is_measured(*entry) || !(point.m > 0 && flop > 0 && point.paid > 0 && point.cycles > 0) ||
         !std::isfinite(point.paid))
       continue;
     cycles_per_flop[point.kernel].push_back(point.cycles / point.paid);
@@ -145,21 +145,23 @@ ClaimRow tile_claim(std::span<const Entry> entries) {
     details += fmt::format("; {} {}", row.name, answer.words);
     if (answer.at.empty()) continue;
     for (const Entry* entry : answer.at)
-      claim.reading.quantities.push_back(
+      claim.reading.push_back(
           {entry->name, {}, Pick::first, metric_of, "", [name = entry->name](const Entry& e) {
              return e.name == name;
            }});
-    claim.reading.formulas.push_back(
-        {row.name, [percent = 100 * answer.paid](const Figures&) { return percent; }});
-    claim.checks.push_back({row.name, 100 * paid_share});
+    claim.reading.push_back(
+        formula(row.name, [paid = answer.paid](const Figures&) { return paid; }));
+    claim.checks.push_back({row.name, paid_share});
     claim.sentence +=
-        fmt::format("{} {} {{{}:.0f}} %",
-                    claim.sentence.empty() ? "paid of the model's jump:" : ",", row.name, row.name);
+        fmt::format("{} {} {{{}:.0f%}}", claim.sentence.empty() ? "paid of the model's jump:" : ",",
+                    row.name, row.name);
   }
-  claim.sentence += details;
-  if (!claim.checks.empty() || details.empty()) return claim;
-  claim.checks = {{"share"}};
-  claim.missing = details.substr(2);
+  if (!claim.checks.empty()) {
+    claim.sentence += details;
+  } else if (!details.empty()) {
+    claim.checks = {{"share"}};
+    claim.missing = details.substr(2);
+  }
   return claim;
 }
 

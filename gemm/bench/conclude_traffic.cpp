@@ -22,15 +22,15 @@ ClaimRow worst_traffic() {
   const auto moved = [](const Entry& e) {
     return counter_of("dram_read_bytes")(e) + counter_of("dram_write_bytes")(e);
   };
-  Quantity most = rung_at_size("most", "row_major/01_naive", loads);
+  Quantity most = rung_at_size("most", "row_major/01_naive", "fp32", loads);
   most.unit = "B";
   return {
       .id = "GT2",
       .statement =
           "A product's traffic is between A, B and C once (read and written) and 2 m n k elements",
       .claimed = "4092³: 268 MB to 548 GB",
-      .reading = {{most,
-                   {"least", at_size("fp32", ladder_size), Pick::least, moved, "B", has_figure}}},
+      .reading = {most,
+                  {"least", at_size("fp32", ladder_size), Pick::least, moved, "B", is_measured}},
       .checks = {{"most", (1 - exact) * worst, (1 + exact) * worst},
                  {"least", 3 * size * size * element, worst}},
       .sentence = fmt::format(
@@ -44,30 +44,27 @@ ClaimRow worst_traffic() {
 /// What a lesson reads over what the library does: of device memory and of shared memory.
 ClaimRow against_library(const char* id, const char* statement, const char* claimed, double factor,
                          const char* rung) {
-  ClaimRow row{.id = id,
-               .statement = statement,
-               .claimed = claimed,
-               .sentence =
-                   "[{device memory:.1f} x of device memory][, {shared memory:.1f} x the "
-                   "wavefronts of shared memory]",
-               .rule = Rule::cases};
-  for (const auto& [name, role] : {std::pair{"device memory", "dram_read_bytes"},
-                                   {"shared memory", "shared_load_wavefronts"}}) {
-    const std::string mine = std::string("rung's ") + name,
-                      theirs = std::string("library's ") + name;
-    row.reading.quantities.push_back(rung_at_size(mine, rung, counter_of(role)));
-    row.reading.quantities.push_back(
-        {theirs,
-         {{"part", claimed_part}, {"type", "fp32"}, {"rung", library_alone}},
-         Pick::first,
-         [role](const Entry& e) {  // nought: nothing was counted
-           const double count = counter_of(role)(e);
-           return count > 0 ? count : std::numeric_limits<double>::quiet_NaN();
-         }});
-    row.reading.formulas.push_back(ratio(name, mine, theirs));
-    row.checks.push_back(about(name, factor));
-  }
-  return row;
+  const auto counted = [](const char* role) {
+    return Quantity{role,
+                    {{"part", claimed_part}, {"type", "fp32"}, {"rung", library_alone}},
+                    Pick::first,
+                    [role](const Entry& e) {  // nought: nothing was counted
+                      const double count = counter_of(role)(e);
+                      return count > 0 ? count : std::numeric_limits<double>::quiet_NaN();
+                    }};
+  };
+  const char* const of_dram = "rung dram_read_bytes/dram_read_bytes";
+  const char* const of_shared = "rung shared_load_wavefronts/shared_load_wavefronts";
+  return {.id = id,
+          .statement = statement,
+          .claimed = claimed,
+          .reading = {rung_at_size("rung", rung), counted("dram_read_bytes"),
+                      counted("shared_load_wavefronts")},
+          .checks = {about(of_dram, factor), about(of_shared, factor)},
+          .sentence = fmt::format(
+              "[{{{}:.1f}} x of device memory][, {{{}:.1f}} x the wavefronts of shared memory]",
+              of_dram, of_shared),
+          .rule = Rule::cases};
 }
 
 /// Stalls for room in the queues of memory instructions.
@@ -78,10 +75,9 @@ ClaimRow throttle_falls() {
   return {.id = "GC11",
           .statement = "Memory-pipe throttle stalls fall from the naive kernel to shared memory",
           .claimed = "they fall",
-          .reading = {{rung_at_size("naive", "column_major/01_naive", stalls),
-                       rung_at_size("shared", "column_major/02_shared_memory", stalls)},
-                      {ratio("kept", "shared", "naive")}},
-          .checks = {{"kept", 0, below_one}},
+          .reading = {rung_at_size("naive", "column_major/01_naive", "fp32", stalls),
+                      rung_at_size("shared", "column_major/02_shared_memory", "fp32", stalls)},
+          .checks = {{"shared/naive", 0, below_one}},
           .sentence =
               "[warps per issue that wait there: column_major/01_naive {naive:.2f}, "
               "column_major/02_shared_memory {shared:.2f}]"};

@@ -4,11 +4,13 @@
 #include <type_traits>
 #include <utility>
 
-#include "probes/atomics/patterns.h"
+#include "harness/device_clocks.cuh"
+#include "probes/atomics/kernels.h"
 
-// One atomic as inline PTX, put together from its instruction's words. PTX and not the atomicAdd
-// family: of an address that all lanes share the compiler makes one atomic of their sum, and of one
-// whose result is not used a reduction.
+// What the kernels share: one atomic, the loop around it, and the clocks around the loop. The atomic
+// is inline PTX, put together from its instruction's words, and not of the atomicAdd family: of an
+// address that all lanes share the compiler makes one atomic of their sum, and of one whose result
+// is not used a reduction.
 
 namespace fathom::atomics {
 
@@ -21,15 +23,12 @@ struct Atomic {
 struct Value128 {
   std::uint64_t low, high;
 };
-struct Value4 {
-  std::uint32_t words[4];
-};
 
 template <class A>
 using ValueOf = std::conditional_t<
     A::instruction.value_bytes() == 4, std::uint32_t,
     std::conditional_t<A::instruction.value_bytes() == 8, std::uint64_t,
-                       std::conditional_t<A::instruction.type == Type::b128, Value128, Value4>>>;
+                       std::conditional_t<A::instruction.type == Type::b128, Value128, uint4>>>;
 
 /// The instruction's words as inline PTX takes them: an array.
 template <class A, class = std::make_index_sequence<A::instruction.words().size>>
@@ -90,9 +89,8 @@ template <class A, class Address, class Value>
 __device__ void red(Address address, Value value) {
   FATHOM_BY_SIZES(FATHOM_RED, "%1")
   else {
-    asm volatile("red.relaxed.%5 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(value.words[0]),
-                 "r"(value.words[1]), "r"(value.words[2]), "r"(value.words[3]),
-                 "C"(PtxWords<A>::text)
+    asm volatile("red.relaxed.%5 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(value.x),
+                 "r"(value.y), "r"(value.z), "r"(value.w), "C"(PtxWords<A>::text)
                  : "memory");
   }
 }
@@ -105,6 +103,65 @@ __device__ std::uint32_t perform(Address address, ValueOf<A> value) {
   } else {
     red<A>(address, value);
     return 0;
+  }
+}
+
+/// Whether the chip that is compiled for has what came with capability `since`, times ten.
+template <int since>
+__device__ constexpr bool chip_has() {
+#ifdef __CUDA_ARCH__
+  return __CUDA_ARCH__ >= since * 10;
+#else
+  return true;
+#endif
+}
+
+/// The atomics of one thread, `first` being its address in the first slot. `warp` of `warps` walks
+/// through the slots as `Pattern` says.
+template <class A, class Address>
+__device__ std::uint32_t repeat(Address first, const Run& run, std::uint32_t warp,
+                                std::uint32_t warps) {
+  ValueOf<A> value;
+  memcpy(&value, run.operand, sizeof value);
+  const std::uint32_t window = run.pattern.slots * run.pattern.slot_bytes;
+  const std::uint32_t step = warps % run.pattern.slots * run.pattern.slot_bytes;
+  std::uint32_t offset = warp % run.pattern.slots * run.pattern.slot_bytes;
+  std::uint32_t sum = 0;
+#pragma unroll 1
+  for (int done = 0; done < run.iterations; done += unroll) {
+#pragma unroll
+    for (int k = 0; k < unroll; ++k) {
+      sum += perform<A>(first + offset, value);
+      offset += step;
+      offset = min(offset, offset - window);  // below the window the difference wraps round
+    }
+  }
+  return sum;
+}
+
+/// Keeps what the atomics returned, and with it waits for all of them.
+template <class A>
+__device__ void keep(const Run& run, std::uint32_t sum) {
+  if constexpr (A::instruction.returns) {
+    asm volatile("st.global.u32 [%0], %1;" ::"l"(run.sums + blockIdx.x * blockDim.x + threadIdx.x),
+                 "r"(sum)
+                 : "memory");
+  }
+}
+
+/// Both are followed or led by a barrier of the block: no atomic is outside of them.
+__device__ inline void begin(BlockTimes* times) {
+  if (threadIdx.x == 0) {
+    times[blockIdx.x].ns_begin = nanoseconds_now();
+    times[blockIdx.x].clock_begin = clock_now();
+  }
+  __syncthreads();
+}
+__device__ inline void end(BlockTimes* times) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    times[blockIdx.x].clock_end = clock_now();
+    times[blockIdx.x].ns_end = nanoseconds_now();
   }
 }
 

@@ -156,19 +156,7 @@ std::vector<FactRow> fact_rows() {
   return rows;
 }
 
-View log_plot(const char* title, const char* sweep, const char* x, const char* y_label,
-              std::vector<std::string> series) {
-  View view = plot(title, {{"sweep", {sweep}}}, x, y_label, std::move(series));
-  view.x_log2 = true;
-  return view;
-}
-
 std::vector<View> views() {
-  View cost = log_plot("Cost of an atomic addition on one address", "contenders", "contenders",
-                       "Nanoseconds per atomic", {"level", "contender"});
-  cost.y = "extra:ns_per_operation";
-  cost.y_log = true;
-  cost.y_from_zero = false;
   return {
       table("Atomics without contention, by operation, type and scope", {{"sweep", {"operations"}}},
             {"level", "instruction", "metric", "interval", "bound", "of_bound",
@@ -180,9 +168,11 @@ std::vector<View> views() {
       table(
           "Atomic additions by spread of addresses", {{"sweep", {"spread"}}},
           {"level", "pattern", "form", "metric", "interval", "extra:ns_per_operation", "verdict"}),
-      log_plot("Atomic additions against working set", "working set", "working set (B)",
-               "Atomics per clock", {"form", "pattern"}),
-      std::move(cost)};
+      plot("Atomic additions against working set", {{"sweep", {"working set"}}}, "working set (B)",
+           "Atomics per clock", {"form", "pattern"}, {.x_log2 = true}),
+      plot("Cost of an atomic addition on one address", {{"sweep", {"contenders"}}}, "contenders",
+           "Nanoseconds per atomic", {"level", "contender"},
+           {.y = "extra:ns_per_operation", .x_log2 = true, .y_log = true})};
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "probes/atomics/repeat.cuh"
+#include "probes/atomics/atomic.cuh"
 #include "probes/device/launch.h"
 
 // Global memory, and what checks that and what is left of shared memory. A file without shared

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 #include <functional>
+#include <numeric>
 
 #include "probes/atomics/patterns.h"
 
@@ -21,8 +22,8 @@ Words to_words(T value) {
 }
 
 /// What both are as so many of `T`.
-template <class T, class F>
-Words by_element(const Words& a, const Words& b, F&& f) {
+template <class T>
+Words by_element(const Words& a, const Words& b, auto&& f) {
   using Elements = std::array<T, sizeof(Words) / sizeof(T)>;
   auto x = std::bit_cast<Elements>(a);
   const auto y = std::bit_cast<Elements>(b);
@@ -32,8 +33,10 @@ Words by_element(const Words& a, const Words& b, F&& f) {
 
 /// `f` of the numbers that the words of a type are. Halves are computed with in float and rounded
 /// to nearest even, as the instructions' definition says.
-template <class F>
-Words by_type(Type type, const Words& a, const Words& b, F&& f) {
+Words by_type(Type type, const Words& a, const Words& b, auto&& f) {
+  const auto in_float = [&](auto x, auto y) -> decltype(x) {
+    return decltype(x)(f(static_cast<float>(x), static_cast<float>(y)));
+  };
   switch (type) {
     case Type::s32:
       return by_element<std::int32_t>(a, b, f);
@@ -45,14 +48,9 @@ Words by_type(Type type, const Words& a, const Words& b, F&& f) {
     case Type::f64:
       return by_element<double>(a, b, f);
     case Type::f16x2:
-      return by_element<__half_raw>(a, b, [&](__half_raw x, __half_raw y) {
-        return __half_raw(__float2half_rn(f(__half2float(__half(x)), __half2float(__half(y)))));
-      });
+      return by_element<__half>(a, b, in_float);
     case Type::bf16x2:
-      return by_element<__nv_bfloat16_raw>(a, b, [&](__nv_bfloat16_raw x, __nv_bfloat16_raw y) {
-        return __nv_bfloat16_raw(__float2bfloat16_rn(
-            f(__bfloat162float(__nv_bfloat16(x)), __bfloat162float(__nv_bfloat16(y)))));
-      });
+      return by_element<__nv_bfloat16>(a, b, in_float);
     default:
       return by_element<std::uint32_t>(a, b, f);
   }
@@ -68,34 +66,31 @@ Words step(Operation operation, Type type, const Words& value, const Words& oper
       return by_type(type, value, operand, [](auto x, auto y) { return std::max(x, y); });
     case Operation::bit_and:
       return by_element<std::uint32_t>(value, operand, std::bit_and());
-    case Operation::exchange:
-    case Operation::compare_swap:  // compares with what it stores
+    default:  // exchange; compare and swap, which compares with what it stores
       return operand;
   }
-  return value;
 }
 
 /// The value after `count` operations, and the words of all values before each, added up.
 struct Chain {
-  Words value;
+  Words value{};
   std::uint32_t returned = 0;
 };
 
 Chain run_chain(const Instruction& instruction, std::uint64_t count) {
   const Words operand = operand_of(instruction.operation, instruction.type);
   const int words = instruction.value_bytes() / 4;
-  Chain chain{};
+  Chain chain;
   std::fill_n(chain.value.begin(), words, start_of(instruction.operation));
   for (std::uint64_t i = 0; i < count; ++i) {
-    std::uint32_t folded = 0;
-    for (int w = 0; w < words; ++w) folded += chain.value[w];
-    Words next = step(instruction.operation, instruction.type, chain.value, operand);
-    if (next == chain.value) {  // so are all that follow
-      chain.returned += static_cast<std::uint32_t>((count - i) * folded);
-      break;
-    }
-    chain.returned += folded;
+    const std::uint32_t folded =
+        std::accumulate(chain.value.begin(), chain.value.begin() + words, 0u);
+    const Words next = step(instruction.operation, instruction.type, chain.value, operand);
+    // Where nothing changes any more all that follow are the same.
+    const std::uint64_t alike = next == chain.value ? count - i : 1;
+    chain.returned += static_cast<std::uint32_t>(alike * folded);
     chain.value = next;
+    i += alike - 1;
   }
   return chain;
 }
@@ -124,18 +119,16 @@ std::uint32_t start_of(Operation operation) {
 
 Expected expect(const Instruction& instruction, const Pattern& pattern, std::uint64_t warps,
                 std::uint64_t iterations) {
-  const std::uint64_t visits = warps * iterations;
-  const std::uint64_t lanes = pattern.lane_bytes == 0 ? pattern.active_lanes : 1;
-  const std::uint64_t addresses = pattern.lane_bytes == 0 ? 1 : pattern.active_lanes;
-  const Chain chain = run_chain(instruction, visits / pattern.slots * lanes);
-  const bool uneven = visits % pattern.slots != 0;
-  const Chain longer =
-      uneven ? run_chain(instruction, (visits / pattern.slots + 1) * lanes) : chain;
-  const auto with_more = static_cast<std::uint32_t>(visits % pattern.slots);
-  return {chain.value, longer.value, with_more,
-          static_cast<std::uint32_t>(addresses *
-                                     ((pattern.slots - with_more) * std::uint64_t{chain.returned} +
-                                      with_more * std::uint64_t{longer.returned}))};
+  const bool shared = pattern.lane_bytes == 0;  // by the lanes of a warp
+  const std::uint64_t lanes = shared ? pattern.active_lanes : 1;
+  const std::uint64_t addresses = shared ? 1 : pattern.active_lanes;
+  const std::uint64_t visits = warps * iterations / pattern.slots;  // of each slot, at least
+  const auto with_more = static_cast<std::uint32_t>(warps * iterations % pattern.slots);
+  const Chain chain = run_chain(instruction, visits * lanes);
+  const Chain longer = with_more > 0 ? run_chain(instruction, (visits + 1) * lanes) : chain;
+  const std::uint64_t returned = (pattern.slots - with_more) * std::uint64_t{chain.returned} +
+                                 with_more * std::uint64_t{longer.returned};
+  return {chain.value, longer.value, with_more, static_cast<std::uint32_t>(addresses * returned)};
 }
 
 }  // namespace fathom::atomics

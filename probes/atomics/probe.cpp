@@ -40,41 +40,31 @@ struct Plan {
 /// the median block by its own clock. Adds an atomic's nanoseconds to the others.
 double take(std::vector<double>& ns_per_operation, const Plan& plan,
             const std::vector<BlockTimes>& times) {
-  double clocks = 0, nanoseconds = 0;
-  long long first = times[0].ns_begin, last = times[0].ns_end;
-  std::vector<double> per_block;
+  double nanoseconds = 0;
+  std::vector<double> clocks;  // of each block
   for (const BlockTimes& t : times) {
-    clocks += static_cast<double>(t.clock_end - t.clock_begin);
+    clocks.push_back(static_cast<double>(t.clock_end - t.clock_begin));
     nanoseconds += static_cast<double>(t.ns_end - t.ns_begin);
-    first = std::min(first, t.ns_begin);
-    last = std::max(last, t.ns_end);
-    per_block.push_back(static_cast<double>(t.clock_end - t.clock_begin));
   }
-  const double clocks_per_ns = clocks / nanoseconds;
+  const double clocks_per_ns = std::accumulate(clocks.begin(), clocks.end(), 0.0) / nanoseconds;
+  const auto from_first_to_last = std::ranges::max(times, {}, &BlockTimes::ns_end).ns_end -
+                                  std::ranges::min(times, {}, &BlockTimes::ns_begin).ns_begin;
   const double taken = plan.instruction.level == Level::l2
-                           ? static_cast<double>(last - first) * clocks_per_ns
-                           : median(per_block);
+                           ? static_cast<double>(from_first_to_last) * clocks_per_ns
+                           : median(clocks);
   if (nanoseconds > 0) ns_per_operation.push_back(taken / clocks_per_ns / plan.operations());
   return plan.operations() / taken;
-}
-
-std::optional<std::string> check_times(const std::vector<BlockTimes>& times) {
-  for (std::size_t block = 0; block < times.size(); ++block) {
-    const BlockTimes& t = times[block];
-    if (t.clock_end <= t.clock_begin || t.ns_end < t.ns_begin || t.ns_begin <= 0)
-      return fmt::format("block {} reported no times", block);
-  }
-  return std::nullopt;
 }
 
 Workload prepare(Context& context, const Plan& plan) {
   cudaStream_t stream = context.stream();
   BufferPool& buffers = context.buffers();
   const Instruction& instruction = plan.instruction;
+  const bool l2 = instruction.level == Level::l2;
   const Buffer memory = buffers.output("memory", plan.pattern.window_bytes() * plan.windows());
   const Buffer times = buffers.output("times", plan.blocks * sizeof(BlockTimes));
-  const std::size_t threads = static_cast<std::size_t>(plan.blocks) * plan.threads;
-  const Buffer sums = buffers.output("sums", threads * sizeof(std::uint32_t));
+  const Buffer sums =
+      buffers.output("sums", std::size_t{4} * static_cast<unsigned>(plan.blocks * plan.threads));
 
   const Expected expected =
       expect(instruction, plan.pattern, plan.warps(), static_cast<std::uint64_t>(plan.iterations));
@@ -82,22 +72,19 @@ Workload prepare(Context& context, const Plan& plan) {
   Run run{memory.data, plan.pattern,           plan.iterations,         start,
           {},          times.as<BlockTimes>(), sums.as<std::uint32_t>()};
   std::ranges::copy(operand_of(instruction.operation, instruction.type), run.operand);
-  const Kernel kernel = find_kernel(instruction);
+  const Blocks grid{plan.blocks, plan.threads,
+                    l2 ? 0 : static_cast<int>(plan.pattern.window_bytes()),
+                    instruction.level == Level::cluster ? cluster_size : 1};
   const auto nanoseconds = std::make_shared<std::vector<double>>();
 
   Workload workload;
-  const Level level = instruction.level;
-  const Blocks grid{plan.blocks, plan.threads,
-                    level == Level::l2 ? 0 : static_cast<int>(plan.pattern.window_bytes()),
-                    level == Level::cluster ? cluster_size : 1};
-  workload.launch = [=] { launch(kernel, grid, stream, run); };
-  workload.poison = [=, &context] {
+  workload.launch = [=, kernel = find_kernel(instruction)] { launch(kernel, grid, stream, run); };
+  workload.poison = [=, &buffers] {
     // L2: each word of `start` has four equal bytes. Shared memory: the kernel itself begins with
     // it.
-    FATHOM_CUDA(cudaMemsetAsync(
-        memory.data, static_cast<int>(instruction.level == Level::l2 ? start & 0xFF : 0xA5),
-        memory.bytes, stream));
-    context.buffers().poison(times);
+    FATHOM_CUDA(cudaMemsetAsync(memory.data, static_cast<int>(l2 ? start & 0xFF : 0xA5),
+                                memory.bytes, stream));
+    buffers.poison(times);
     FATHOM_CUDA(cudaMemsetAsync(sums.data, 0, sums.bytes, stream));
   };
   workload.verify = [=, &context]() -> std::optional<std::string> {
@@ -112,19 +99,22 @@ Workload prepare(Context& context, const Plan& plan) {
       return wrong;
     if (instruction.returns) {
       const auto parts = copy_to_host<std::uint32_t>(sums, stream);
-      const std::uint32_t sum = std::accumulate(parts.begin(), parts.end(), std::uint32_t{0});
-      const std::uint32_t wanted =
-          expected.sum_of_returns * static_cast<std::uint32_t>(plan.windows());
-      if (sum != wanted) {
+      const auto sum = std::accumulate(parts.begin(), parts.end(), 0u);
+      const auto wanted = expected.sum_of_returns * static_cast<std::uint32_t>(plan.windows());
+      if (sum != wanted)
         return fmt::format("what the atomics returned sums to {:#x} instead of {:#x}", sum, wanted);
-      }
     }
-    return check_times(copy_to_host<BlockTimes>(times, stream));
+    const auto found = copy_to_host<BlockTimes>(times, stream);
+    const auto missing = std::ranges::find_if(found, [](const BlockTimes& t) {
+      return t.clock_end <= t.clock_begin || t.ns_end < t.ns_begin || t.ns_begin <= 0;
+    });
+    if (missing == found.end()) return std::nullopt;
+    return fmt::format("block {} reported no times", missing - found.begin());
   };
   workload.read_sample = [=] {
     return take(*nanoseconds, plan, copy_to_host<BlockTimes>(times, stream));
   };
-  if (instruction.level == Level::l2) workload.sample_timer = "globaltimer";
+  if (l2) workload.sample_timer = "globaltimer";
   workload.extras = [=]() -> std::map<std::string, double> {
     if (nanoseconds->empty()) return {};
     return {{"ns_per_operation", median(*nanoseconds)}};
@@ -135,28 +125,32 @@ Workload prepare(Context& context, const Plan& plan) {
 /// Every lane has to be issued; and where each has a word of its own, its operand has to pass
 /// through the SM's path to the L1 and shared memory, 32 banks of 4 bytes.
 Bound bound_of(const DeviceFacts& device, const Plan& plan) {
-  const bool shares = plan.pattern.lane_bytes == 0;
   constexpr double bank_bytes = 128;
-  const double sm =
-      shares ? models::issued_lanes_per_clock : bank_bytes / plan.instruction.value_bytes();
-  const std::string of_sm = shares ? "four schedulers, one warp instruction a clock each"
-                                   : fmt::format("32 banks of 4 B a clock for operands of {} B",
-                                                 plan.instruction.value_bytes());
-  if (plan.instruction.level != Level::l2) return {sm, of_sm};
+  const int value_bytes = plan.instruction.value_bytes();
+  const Bound of_sm =
+      plan.pattern.lane_bytes == 0
+          ? Bound{models::issued_lanes_per_clock, "four schedulers, one warp instruction a clock each"}
+          : Bound{bank_bytes / value_bytes,
+                  fmt::format("32 banks of 4 B a clock for operands of {} B", value_bytes)};
+  if (plan.instruction.level != Level::l2) return of_sm;
   const int sms = std::min(device.sms, plan.blocks);
-  return {sm * sms, fmt::format("{}, on {} SMs", of_sm, sms)};
+  return {of_sm.value * sms, fmt::format("{}, on {} SMs", of_sm.source, sms)};
 }
 
 std::vector<CounterRequest> counters_of(const Instruction& instruction) {
-  if (instruction.level == Level::shared)
-    return {{"shared_atomic_instructions"}, {"shared_atomic_wavefronts"}};
-  if (instruction.level == Level::cluster) return {};
   const std::string form = instruction.returns ? "atomic" : "reduction";
-  return {{"global_" + form + "_requests"},
-          {"global_" + form + "_sectors"},
-          {"l2_" + form + "_sectors"},
-          {"l2_hit_rate"},
-          {"dram_read_bytes"}};
+  switch (instruction.level) {
+    case Level::l2:
+      return {{"global_" + form + "_requests"},
+              {"global_" + form + "_sectors"},
+              {"l2_" + form + "_sectors"},
+              {"l2_hit_rate"},
+              {"dram_read_bytes"}};
+    case Level::shared:
+      return {{"shared_atomic_instructions"}, {"shared_atomic_wavefronts"}};
+    default:
+      return {};
+  }
 }
 
 /// Its axes, in this order: sweep, level, instruction, operation, type, form, scope, pattern, and

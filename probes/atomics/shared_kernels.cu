@@ -1,4 +1,4 @@
-#include "probes/atomics/repeat.cuh"
+#include "probes/atomics/atomic.cuh"
 #include "probes/device/launch.h"
 #include "probes/device/threads.cuh"
 

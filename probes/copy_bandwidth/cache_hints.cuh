@@ -21,58 +21,52 @@ __device__ std::uint64_t eviction_policy() {
   return policy;
 }
 
-__device__ inline uint4 load_with_policy(const uint4* p, [[maybe_unused]] std::uint64_t policy) {
-#if __CUDA_ARCH__ >= 800
-  uint4 v;
-  asm volatile("ld.global.L2::cache_hint.v4.u32 {%0,%1,%2,%3}, [%4], %5;"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p), "l"(policy) : "memory");
-  return v;
-#else
-  return *p;
-#endif
-}
-
-__device__ inline void store_with_policy(uint4* p, uint4 v, [[maybe_unused]] std::uint64_t policy) {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("st.global.L2::cache_hint.v4.u32 [%0], {%1,%2,%3,%4}, %5;"
-               :: "l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "l"(policy) : "memory");
-#else
-  *p = v;
-#endif
-}
-
+#define FATHOM_LOAD(hint)                                        \
+  asm volatile("ld.global." hint ".v4.u32 {%0,%1,%2,%3}, [%4];"  \
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)      \
+               : "l"(p))
 template <LoadHint hint>
 __device__ uint4 hinted_load(const uint4* p) {
   uint4 v;
   if constexpr (hint == LoadHint::non_coherent) {
-    asm volatile("ld.global.nc.v4.u32 {%0,%1,%2,%3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+    FATHOM_LOAD("nc");
   } else if constexpr (hint == LoadHint::no_allocate) {
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+    FATHOM_LOAD("nc.L1::no_allocate");
   } else if constexpr (hint == LoadHint::streaming) {
-    v = __ldcs(p);
+    FATHOM_LOAD("cs");
   } else if constexpr (hint == LoadHint::not_cached) {
-    v = __ldcv(p);
+    FATHOM_LOAD("cv");
   } else {
-    static_assert(hint == LoadHint::evict_first || hint == LoadHint::evict_last);
-    v = load_with_policy(p, eviction_policy<hint == LoadHint::evict_first>());
+#if __CUDA_ARCH__ >= 800
+    asm volatile("ld.global.L2::cache_hint.v4.u32 {%0,%1,%2,%3}, [%4], %5;"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(p), "l"(eviction_policy<hint == LoadHint::evict_first>()) : "memory");
+#else
+    v = *p;
+#endif
   }
   return v;
 }
 
+#define FATHOM_STORE(hint)                                                                 \
+  asm volatile("st.global." hint ".v4.u32 [%0], {%1,%2,%3,%4};"                            \
+               :: "l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory")
 template <StoreHint hint>
 __device__ void hinted_store(uint4* p, uint4 v) {
   if constexpr (hint == StoreHint::streaming) {
-    __stcs(p, v);
+    FATHOM_STORE("cs");
   } else if constexpr (hint == StoreHint::write_through) {
-    __stwt(p, v);
+    FATHOM_STORE("wt");
   } else if constexpr (hint == StoreHint::no_allocate) {
-    asm volatile("st.global.L1::no_allocate.v4.u32 [%0], {%1,%2,%3,%4};"
-                 :: "l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+    FATHOM_STORE("L1::no_allocate");
   } else {
-    static_assert(hint == StoreHint::evict_first);
-    store_with_policy(p, v, eviction_policy<true>());
+#if __CUDA_ARCH__ >= 800
+    asm volatile("st.global.L2::cache_hint.v4.u32 [%0], {%1,%2,%3,%4}, %5;"
+                 :: "l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "l"(eviction_policy<true>())
+                 : "memory");
+#else
+    *p = v;
+#endif
   }
 }
 

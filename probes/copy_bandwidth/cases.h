@@ -65,7 +65,7 @@ struct Work {
 };
 
 /// A case with metric, bound, expectation and counters by `work`, still without axes and workload.
-Case bandwidth_case(const DeviceFacts& device, std::string name, const Work& work);
+Case bandwidth_case(const DeviceFacts& device, std::string name, const Work& work, bool quick);
 
 /// A contiguous copy's work.
 Work copy_work(const CopyShape& shape, std::size_t bytes, int threads, std::size_t offset = 0);

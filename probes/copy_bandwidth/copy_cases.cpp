@@ -27,7 +27,7 @@ Case copy_case(const DeviceFacts& device, Contiguous what) {
   if (what.bytes == 0) what.bytes = base_bytes(device);
   Work work = copy_work(what.shape, what.bytes, what.threads, what.offset);
   if (what.one_by_one) work.stream.independent_loads = 1;
-  Case c = bandwidth_case(device, what.name, work);
+  Case c = bandwidth_case(device, what.name, work, what.quick);
   c.axes = {{"sweep", what.sweep},
             {"type", name_of(what.shape.type)},
             {"vector", std::int64_t{what.shape.vector}},
@@ -37,7 +37,6 @@ Case copy_case(const DeviceFacts& device, Contiguous what) {
             {"size", static_cast<std::int64_t>(what.bytes)},
             {"load hint", name_of(what.shape.load)},
             {"store hint", name_of(what.shape.store)}};
-  c.suite = quick_if(what.quick);
   c.prepare = [what](Context& context) {
     return copy_workload(
         context, what.bytes, what.threads,

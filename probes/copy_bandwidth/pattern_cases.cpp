@@ -22,7 +22,7 @@ Workload counted(Context& context, const Buffer& out, std::function<void()> laun
 }
 
 /// The strided side spans 1 GiB, so that a larger stride means fewer packs.
-Case strided_case(const DeviceFacts& device, Strided side, int pack, unsigned stride, Suite suite) {
+Case strided_case(const DeviceFacts& device, Strided side, int pack, unsigned stride, bool quick) {
   const bool loads = side == Strided::loads;
   const std::size_t packs = base_bytes(device) / stride / pack;
   const auto strided_bytes = static_cast<std::uint64_t>(pack) * stride;
@@ -46,15 +46,14 @@ Case strided_case(const DeviceFacts& device, Strided side, int pack, unsigned st
     work.expected_dram_bytes = packs * (pack + 2 * sectors);
   work.footprint = base_bytes(device);
   const char* what = loads ? "loads" : "stores";
-  Case c =
-      bandwidth_case(device, fmt::format("stride/{}/bytes:{}/stride:{}", what, pack, stride), work);
+  Case c = bandwidth_case(
+      device, fmt::format("stride/{}/bytes:{}/stride:{}", what, pack, stride), work, quick);
   c.axes = {{"sweep", "stride"},
             {"strided", what},
             {"bytes per thread", std::int64_t{pack}},
             {"stride (packs)", std::int64_t{stride}},
             {"stride (B)", static_cast<std::int64_t>(strided_bytes)},
             {"block", std::int64_t{threads}}};
-  c.suite = suite;
   c.prepare = [=](Context& context) {
     cudaStream_t stream = context.stream();
     const std::size_t near = packs * pack, far = near * stride;
@@ -94,7 +93,7 @@ Case row_case(const DeviceFacts& device, bool along) {
   work.loads = columns * turn;
   work.stores = models::stream_cost({.accesses = rows, .threads_per_block = threads});
   work.streams_through_dram = along;
-  Case c = bandwidth_case(device, along ? "rows/along" : "rows/across", work);
+  Case c = bandwidth_case(device, along ? "rows/along" : "rows/across", work, true);
   if (!along) {
     // The bound is what any order of reading has. A row's sector is asked for eight times, and
     // finds itself in the L2 at best: the L1 is far too small for a sector of every row in flight.
@@ -105,15 +104,13 @@ Case row_case(const DeviceFacts& device, bool along) {
     c.expected->value =
         static_cast<double>(work.stream.read_bytes + work.stream.write_bytes) * l2 / from_l2;
     c.expected->model = fmt::format(
-        "{:.2f} GB of sectors from the L2 at {:.2f} TB/s, the streaming "
-        "model's rate for it",
+        "{:.2f} GB of sectors from the L2 at {:.2f} TB/s, the streaming model's rate for it",
         from_l2 / 1e9, l2 / 1e12);
   }
   c.axes = {{"sweep", "rows"},
             {"lanes read", along ? "along" : "across"},
             {"bytes per thread", std::int64_t{4}},
             {"block", std::int64_t{threads}}};
-  c.suite = Suite::quick;
   c.prepare = [=](Context& context) {
     cudaStream_t stream = context.stream();
     const Buffer src = source_buffer(context, std::size_t{rows} * columns * 4);
@@ -134,7 +131,7 @@ Case row_case(const DeviceFacts& device, bool along) {
   return c;
 }
 
-Case mix_case(const DeviceFacts& device, Mix mix, ElementType type, Suite suite) {
+Case mix_case(const DeviceFacts& device, Mix mix, ElementType type, bool quick) {
   constexpr const char* names[] = {"read", "write", "scale", "add", "triad"};
   const std::string name = names[static_cast<int>(mix)];
   const bool reads = mix == Mix::read, typed = inputs_of(mix) > 0 && !reads;
@@ -151,7 +148,7 @@ Case mix_case(const DeviceFacts& device, Mix mix, ElementType type, Suite suite)
   work.stores = one;
   if (reads) work.stores = {folds, folds, folds * 4};  // one lane's word of each warp
   work.streams_through_dram = true;
-  Case c = bandwidth_case(device, fmt::format("mix/{}/type:{}", name, type_name), work);
+  Case c = bandwidth_case(device, fmt::format("mix/{}/type:{}", name, type_name), work, quick);
   c.axes = {{"sweep", "mix"},
             {"mix", name},
             {"type", type_name},
@@ -159,7 +156,6 @@ Case mix_case(const DeviceFacts& device, Mix mix, ElementType type, Suite suite)
             {"arrays written", std::int64_t{reads ? 0 : 1}},
             {"bytes per thread", std::int64_t{16}},
             {"block", std::int64_t{threads}}};
-  c.suite = suite;
   c.prepare = [=](Context& context) {
     const Fill fill = reads                          ? Fill::random_bits
                       : type == ElementType::float64 ? Fill::uniform_double
@@ -181,27 +177,26 @@ Case mix_case(const DeviceFacts& device, Mix mix, ElementType type, Suite suite)
 
 /// What both have in common, by `name` behind the instruction's.
 Case tiles_case(const DeviceFacts& device, const Work& work, const char* instruction,
-                const std::string& name, const char* hint, int tile_bytes, int block, Suite suite,
+                const std::string& name, const char* hint, int tile_bytes, int block, bool quick,
                 const CopyLauncher& launch) {
-  Case c = bandwidth_case(device, fmt::format("async/{}/{}", instruction, name), work);
+  Case c = bandwidth_case(device, fmt::format("async/{}/{}", instruction, name), work, quick);
   c.axes = {{"sweep", "async"},
             {"instruction", instruction},
             {"load hint", hint},
             {"tile (B)", std::int64_t{tile_bytes}},
             {"block", std::int64_t{block}}};
-  c.suite = suite;
   c.prepare = [=](Context& context) {
     return copy_workload(context, base_bytes(context.device()), block, launch);
   };
   return c;
 }
 
-Case async_case(const DeviceFacts& device, int block, Suite suite) {
+Case async_case(const DeviceFacts& device, int block, bool quick) {
   Work work = copy_work({ElementType::float32, 4}, base_bytes(device), block);
   const auto sectors = static_cast<double>(work.loads.sectors);
   work.loads_counted = false;
   Case c = tiles_case(device, work, "cp.async", fmt::format("block:{}", block), "none", 16 * block,
-                      block, suite, [](const CopyRun& run, cudaStream_t stream) {
+                      block, quick, [](const CopyRun& run, cudaStream_t stream) {
                         const std::size_t packs = run.bytes / 16;
                         Blocks grid = threads_for(packs, run.threads);
                         grid.dynamic_shared = 16 * run.threads;
@@ -212,7 +207,7 @@ Case async_case(const DeviceFacts& device, int block, Suite suite) {
   return c;
 }
 
-Case bulk_case(const DeviceFacts& device, int tile_bytes, bool evict_last, Suite suite) {
+Case bulk_case(const DeviceFacts& device, int tile_bytes, bool evict_last, bool quick) {
   // A block keeps its whole tile in flight, by one thread, and as many blocks are resident as their
   // tiles leave room for.
   const std::size_t room = tile_bytes + device.reserved_shared_bytes_per_block + 128;
@@ -225,7 +220,7 @@ Case bulk_case(const DeviceFacts& device, int tile_bytes, bool evict_last, Suite
   work.unroll(tile_bytes / 16);
   const char* hint = evict_last ? "L2::evict_last" : "none";
   return tiles_case(device, work, "cp.async.bulk", fmt::format("tile:{}/load:{}", tile_bytes, hint),
-                    hint, tile_bytes, 32, suite, [=](const CopyRun& run, cudaStream_t stream) {
+                    hint, tile_bytes, 32, quick, [=](const CopyRun& run, cudaStream_t stream) {
                       const auto tiles = static_cast<int>(run.bytes / tile_bytes);
                       launch(bulk_copy, {tiles, 32, tile_bytes}, stream, run.src, run.dst,
                              static_cast<unsigned>(tile_bytes), evict_last);
@@ -237,12 +232,12 @@ Case bulk_case(const DeviceFacts& device, int tile_bytes, bool evict_last, Suite
 std::vector<Case> stride_cases(const DeviceFacts& device) {
   std::vector<Case> cases;
   for (const Strided side : {Strided::loads, Strided::stores}) {
-    for (const unsigned stride : {1, 2, 4, 8, 16, 32}) {
-      const bool quick = side == Strided::loads && (stride == 1 || stride == 8);
-      cases.push_back(strided_case(device, side, 4, stride, quick_if(quick)));
-    }
+    const bool loads = side == Strided::loads;
+    for (const unsigned stride : {1, 2, 4, 8, 16, 32})
+      cases.push_back(
+          strided_case(device, side, 4, stride, loads && (stride == 1 || stride == 8)));
     for (const unsigned stride : {1, 2, 4, 8})
-      cases.push_back(strided_case(device, side, 16, stride, Suite::standard));
+      cases.push_back(strided_case(device, side, 16, stride, false));
   }
   return cases;
 }
@@ -253,31 +248,22 @@ std::vector<Case> row_cases(const DeviceFacts& device) {
 
 std::vector<Case> async_cases(const DeviceFacts& device) {
   std::vector<Case> cases;
-  if (device.major >= 8) {
-    cases.push_back(async_case(device, 256, Suite::quick));
-    cases.push_back(async_case(device, 512, Suite::standard));
-  }
-  if (device.major >= 9) {
-    for (const bool evict_last : {true, false}) {
-      for (const int tile : {2048, 4096, 16384}) {
-        const bool quick = evict_last && tile == 2048;
-        cases.push_back(bulk_case(device, tile, evict_last, quick_if(quick)));
-      }
-    }
-  }
+  if (device.major >= 8)
+    for (const int block : {256, 512}) cases.push_back(async_case(device, block, block == 256));
+  if (device.major >= 9)
+    for (const bool evict_last : {true, false})
+      for (const int tile : {2048, 4096, 16384})
+        cases.push_back(bulk_case(device, tile, evict_last, evict_last && tile == 2048));
   return cases;
 }
 
 std::vector<Case> mix_cases(const DeviceFacts& device) {
   using enum ElementType;
-  std::vector<Case> cases{mix_case(device, Mix::read, float32, Suite::quick),
-                          mix_case(device, Mix::write, float32, Suite::quick)};
-  for (const ElementType type : {float32, float64}) {
-    for (const Mix mix : {Mix::scale, Mix::add, Mix::triad}) {
-      const bool quick = mix == Mix::triad && type == float32;
-      cases.push_back(mix_case(device, mix, type, quick_if(quick)));
-    }
-  }
+  std::vector<Case> cases{mix_case(device, Mix::read, float32, true),
+                          mix_case(device, Mix::write, float32, true)};
+  for (const ElementType type : {float32, float64})
+    for (const Mix mix : {Mix::scale, Mix::add, Mix::triad})
+      cases.push_back(mix_case(device, mix, type, mix == Mix::triad && type == float32));
   return cases;
 }
 

@@ -68,7 +68,7 @@ std::size_t base_bytes(const DeviceFacts& device) {
 
 bool has_room_for_4_gib(const DeviceFacts& device) { return device.memory_bytes >= 11 * gib; }
 
-Case bandwidth_case(const DeviceFacts& device, std::string name, const Work& work) {
+Case bandwidth_case(const DeviceFacts& device, std::string name, const Work& work, bool quick) {
   models::StreamKernel kernel = work.stream;
   const double useful =
       static_cast<double>(kernel.read_bytes) + static_cast<double>(kernel.write_bytes);
@@ -84,6 +84,7 @@ Case bandwidth_case(const DeviceFacts& device, std::string name, const Work& wor
   kernel.traffic_ratio = given(work.expected_dram_bytes, dram_bytes) / useful;
   Case c;
   c.name = std::move(name);
+  c.suite = quick_if(quick);
   c.metric = {"bandwidth", "B/s", Better::higher, std::nullopt};
   c.value = rate(useful);
   c.bound = bound_of(device, useful, dram_bytes, given(work.footprint, dram_bytes));

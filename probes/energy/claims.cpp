@@ -97,21 +97,17 @@ std::vector<FactRow> fact_rows() {
 }
 
 std::vector<View> views() {
-  View ladder = plot(
-      "Energy ladder", {{"kind", {"memory", "instruction"}}}, "loop", "Energy (pJ)", {"per"},
-      "Picojoules for a byte from each level and for an operation of each kind of arithmetic, less "
-      "what the GPU takes with threads that only sleep. A multiply-add is two operations.");
-  ladder.overview = true;
-  ladder.x_label = "What is done";
-  ladder.y = net_extra;
-  ladder.y_log = true;
-  ladder.y_from_zero = false;
-  return {ladder,
-          table("Energy of each loop", {{"kind", {"memory", "instruction"}}},
-                {"loop", "per", "metric", "interval", "extra:net_energy_pj", "extra:power_w",
-                 "extra:work_per_s", "verdict"},
-                "The metric is gross; net_energy_pj is less the active idle."),
-          table("Power at rest", {{"kind", {"rest"}}}, {"loop", "metric", "interval", "verdict"})};
+  return {
+      plot("Energy ladder", {{"kind", {"memory", "instruction"}}}, "loop", "Energy (pJ)", {"per"},
+           {.x_label = "What is done", .y = net_extra, .y_log = true, .overview = true},
+           "Picojoules for a byte from each level and for an operation of each kind of "
+           "arithmetic, less what the GPU takes with threads that only sleep. A multiply-add "
+           "is two operations."),
+      table("Energy of each loop", {{"kind", {"memory", "instruction"}}},
+            {"loop", "per", "metric", "interval", "extra:net_energy_pj", "extra:power_w",
+             "extra:work_per_s", "verdict"},
+            "The metric is gross; net_energy_pj is less the active idle."),
+      table("Power at rest", {{"kind", {"rest"}}}, {"loop", "metric", "interval", "verdict"})};
 }
 
 }  // namespace

@@ -48,20 +48,10 @@ std::vector<FactRow> fact_rows() {
   return rows;
 }
 
-/// The tensor instruction with the most multiply-adds a clock.
-const Reading tensor_reading{
-    {{"tensor", {{"quantity", "throughput"}}, Pick::best, metric_of, "", [](const Entry& e) {
-        return matches(e, {{"family", "mma"}}) || matches(e, {{"family", "wgmma"}});
-      }}}};
-
 View by_instruction(const char* title, const char* quantity, const char* y_label,
                     std::vector<AxisValue> families) {
-  View view = plot(title, {{"quantity", {quantity}}, {"family", std::move(families)}},
-                   "instruction", y_label, {});
-  view.x_label = "Instruction";
-  view.y_log = quantity == std::string("latency");
-  view.y_from_zero = !view.y_log;
-  return view;
+  return plot(title, {{"quantity", {quantity}}, {"family", std::move(families)}}, "instruction",
+              y_label, {}, {.x_label = "Instruction", .y_log = quantity == std::string("latency")});
 }
 
 std::vector<View> views() {
@@ -127,19 +117,23 @@ std::optional<Bound> throughput_bound(const Instruction& instruction, int major,
 Findings conclude(std::span<const Entry> entries) {
   static const Conclusions rows{
       .facts = fact_rows(),
+      // The tensor instruction with the most multiply-adds a clock.
+      .reading = {{"tensor",
+                   {{"quantity", "throughput"}},
+                   Pick::best,
+                   metric_of,
+                   "",
+                   [](const Entry& e) {
+                     return is_any(e, "family", {"mma", "wgmma"});
+                   }}},
       .answer =
           "An FFMA takes {ffma.latency:.4g} cycles and an SM completes {ffma.throughput:.4g} a "
           "clock; an IMAD takes {imad.latency:.4g} ({imad.throughput:.4g} a clock), a "
           "shuffle {shfl_bfly.latency:.4g} ({shfl_bfly.throughput:.4g}), a DFMA "
-          "{dfma.latency:.4g} ({dfma.throughput:.4g})",
+          "{dfma.latency:.4g} ({dfma.throughput:.4g})[; the tensor cores reach {tensor:.0f} "
+          "multiply-adds a clock and SM with {tensor instruction}].",
       .views = views()};
   Findings findings = evaluate(rows, entries);
-  if (!findings.answer.empty()) {
-    findings.answer += Figures(tensor_reading, entries)
-                           .tell(
-                               "[; the tensor cores reach {tensor:.0f} multiply-adds a clock and "
-                               "SM with {tensor instruction}].");
-  }
   for (std::size_t i = 0; i < findings.facts.size(); ++i)
     if (!findings.facts[i].value) findings.facts[i].method = rows.facts[i].method;
   return findings;

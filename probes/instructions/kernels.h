@@ -68,9 +68,7 @@ const Kernels& find_kernels(std::string_view op);
 // One list for each source file of kernels.
 std::span<const Kernels> float_kernels();
 std::span<const Kernels> integer_kernels();
-std::span<const Kernels> special_kernels();
 std::span<const Kernels> warp_kernels();
-std::span<const Kernels> control_kernels();
 std::span<const Kernels> mma_kernels();
 std::span<const Kernels> wgmma_kernels();
 

@@ -72,29 +72,21 @@ std::vector<FactRow> rows() {
   };
 }
 
-View log_plot(const char* title, Where where, const char* x, const char* y_label,
-              std::vector<std::string> series) {
-  View view = plot(title, std::move(where), x, y_label, std::move(series));
-  view.x_log2 = true;
-  view.y_log = true;
-  view.y_from_zero = false;
-  return view;
-}
-
 std::vector<View> views() {
+  const PlotStyle logarithmic{.x_log2 = true, .y_log = true};
   return {table("Cost of calls on the host", {{"sweep", {"host"}}},
                 {"what", "kernels", "arguments (B)", "metric", "interval", "verdict"},
                 "By the host's clock, on a stream that nothing else uses."),
           table("Gap between dependent kernels", {{"sweep", {"gap"}}},
                 {"what", "programmatic", "metric", "interval", "verdict"},
                 "From the end of one kernel's work to the begin of the next one's."),
-          log_plot("Time from one empty kernel to the next", {{"sweep", {"chain"}}}, "kernels",
-                   "Time per kernel (s)", {"what"}),
-          log_plot("Time of an empty kernel by its grid", {{"sweep", {"grid"}}}, "blocks",
-                   "Time (s)", {"threads"}),
-          log_plot("Host's cost of a launch by size of arguments",
-                   {{"sweep", {"host"}}, {"what", {launch_with_argument_bytes}}}, "arguments (B)",
-                   "Time (s)", {"what"})};
+          plot("Time from one empty kernel to the next", {{"sweep", {"chain"}}}, "kernels",
+               "Time per kernel (s)", {"what"}, logarithmic),
+          plot("Time of an empty kernel by its grid", {{"sweep", {"grid"}}}, "blocks", "Time (s)",
+               {"threads"}, logarithmic),
+          plot("Host's cost of a launch by size of arguments",
+               {{"sweep", {"host"}}, {"what", {launch_with_argument_bytes}}}, "arguments (B)",
+               "Time (s)", {"what"}, logarithmic)};
 }
 
 }  // namespace

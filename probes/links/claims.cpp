@@ -14,24 +14,24 @@ namespace {
 
 constexpr const char* bandwidth = "bandwidth";
 
-/// What every entry knows of the machine.
-const Reading machine{{{"gpus", {}, Pick::first, extra_of("visible_gpus")},
-                       {"busy", {}, Pick::first, extra_of("busy_gpus")},
-                       {"access", {}, Pick::first, extra_of("pairs_with_access")},
-                       {"nccl", {}, Pick::first, extra_of("nccl_version")}}};
+/// What every entry knows of the machine, as "run visible_gpus".
+Figures machine(std::span<const Entry> entries) {
+  return {{{"run", {}, Pick::first, extra_of("visible_gpus")}}, entries};
+}
 
 /// Why nothing was measured between GPUs, by engines that need access to another GPU's memory or
 /// by NCCL.
 std::string why_none(const Figures& around, bool needs_access, bool needs_nccl = false) {
-  if (std::isnan(around["gpus"])) return left_out;
-  if (around["gpus"] == 1) return "one GPU: this process sees no other";
-  if (around["gpus"] - around["busy"] == 1)
-    return around.tell("the other {busy} GPUs that this process sees are in use by another Fathom");
-  if (needs_access && around["access"] == 0)
+  const double gpus = around["run visible_gpus"];
+  if (gpus == 1) return "one GPU: this process sees no other";
+  if (gpus - around["run busy_gpus"] == 1)
     return around.tell(
-        "the driver gives none of these {gpus} GPUs access to another's memory "
+        "the other {run busy_gpus} GPUs that this process sees are in use by another Fathom");
+  if (needs_access && around["run pairs_with_access"] == 0)
+    return around.tell(
+        "the driver gives none of these {run visible_gpus} GPUs access to another's memory "
         "(cudaDeviceCanAccessPeer): they share no NVLink, and no PCIe path on which it is allowed");
-  if (needs_nccl && around["nccl"] == 0)
+  if (needs_nccl && around["run nccl_version"] == 0)
     return "NCCL (libnccl.so.2) is not installed, or cannot be loaded: install libnccl2, or name "
            "the file in FATHOM_NCCL_LIBRARY";
   return left_out;
@@ -62,7 +62,7 @@ FactRow pairs_row(std::span<const Entry> entries, FactName name, const char* lin
               engine +
                   (direction == "both" ? ", the bytes of both directions" : ", one direction") +
                   ", median of {measured} pairs ({low} to {high})",
-              why_none(Figures(machine, entries), engine != "copy engine"),
+              why_none(machine(entries), engine != "copy engine"),
               Pick::median};
   AxisFilter staged = row.where;
   staged.emplace_back("path", "through the host");
@@ -116,8 +116,9 @@ std::vector<FactRow> fact_rows(std::span<const Entry> entries) {
     rows.push_back(pairs_row(entries, {id, "another GPU", quantity, "s", Better::lower},
                              "peer, latency", engine, "one way"));
   }
-  const Figures around(machine, entries);
-  const int nccl = std::isnan(around["nccl"]) ? 0 : static_cast<int>(around["nccl"]);
+  const Figures around = machine(entries);
+  const double version = around["run nccl_version"];
+  const int nccl = std::isnan(version) ? 0 : static_cast<int>(version);
   for (const auto& [collective, name, collective_id] : collectives) {
     rows.push_back({{fmt::format("nccl.{}_bus_bandwidth", collective_id), "all GPUs",
                      fmt::format("bus bandwidth of {}", name), "B/s"},
@@ -132,21 +133,17 @@ std::vector<FactRow> fact_rows(std::span<const Entry> entries) {
 }
 
 View curve(const char* title, Where where, std::vector<std::string> series,
-           const char* y_label = "Bandwidth", const char* note = "") {
-  View view = plot(title, std::move(where), "size", y_label, std::move(series), note);
-  view.x_label = "Size (B)";
-  view.x_log2 = true;
-  view.show_bound = true;
-  return view;
+           const char* y_label = "Bandwidth", bool overview = false, const char* note = "") {
+  return plot(title, std::move(where), "size", y_label, std::move(series),
+              {.x_label = "Size (B)", .x_log2 = true, .bound = true, .overview = overview}, note);
 }
 
 std::vector<View> views(std::span<const Entry> entries) {
   std::vector<View> result{
       curve("Host link by size, copy engine", {{"link", {"host"}}, {"engine", {"copy engine"}}},
-            {"memory", "direction"}),
+            {"memory", "direction"}, "Bandwidth", true),
       curve("Host link by size, loads and stores of kernels",
             {{"link", {"host"}}, {"engine", {"SM"}}}, {"direction"})};
-  result[0].overview = true;
   const auto measured = [&](const char* link) {
     return !select(entries, {{"link", link}}).empty();
   };
@@ -175,17 +172,14 @@ std::vector<View> views(std::span<const Entry> entries) {
                            {"engine", "direction", "from GPU", "to GPU", "path", "metric",
                             "interval", "bound", "of_bound", "verdict"}));
   }
-  if (measured("NCCL")) {
+  if (measured("NCCL"))
     result.push_back(curve("Bus bandwidth of NCCL's collectives by size", {{"link", {"NCCL"}}},
-                           {"collective"}, "Bus bandwidth"));
-    result.back().overview = true;
-  }
-  if (measured("NCCL, queued")) {
+                           {"collective"}, "Bus bandwidth", true));
+  if (measured("NCCL, queued"))
     result.push_back(curve(
         "Bus bandwidth of NCCL's collectives that were queued before", {{"link", {"NCCL, queued"}}},
-        {"collective"}, "Bus bandwidth",
+        {"collective"}, "Bus bandwidth", false,
         "Without what the host takes to call them: as in a CUDA graph, or behind other work."));
-  }
   result.push_back(table("Time of a copy of 4 bytes", {{"link", {"host, latency"}}},
                          {"direction", "metric", "interval", "verdict"}));
   return result;
@@ -194,17 +188,17 @@ std::vector<View> views(std::span<const Entry> entries) {
 }  // namespace
 
 Findings conclude(std::span<const Entry> entries) {
-  Findings findings = evaluate({.facts = fact_rows(entries), .views = views(entries)}, entries);
-  const auto peer = std::ranges::find(findings.facts, "peer.bandwidth", &Fact::id);
-  findings.answer = answer_from(
-      findings.facts, entries,
-      "The link to the host carries {host.bandwidth} to the GPU and {host.d2h_bandwidth} back from "
-      "and to pinned memory, {host.bidirectional_bandwidth} both ways together, "
-      "{host.pageable_bandwidth} from pageable memory" +
-          (peer->value ? "; a pair of GPUs {peer.bandwidth} one way and "
-                         "{peer.bidirectional_bandwidth} both ways."
-                       : fmt::format("; between GPUs nothing was measured ({}).", peer->reason)));
-  return findings;
+  return evaluate(
+      {.facts = fact_rows(entries),
+       .answer =
+           "The link to the host carries {host.bandwidth} to the GPU and {host.d2h_bandwidth} back "
+           "from and to pinned memory, {host.bidirectional_bandwidth} both ways together, "
+           "{host.pageable_bandwidth} from pageable memory[; a pair of GPUs {peer.bandwidth} one "
+           "way][ and {peer.bidirectional_bandwidth} both ways][; between GPUs nothing was "
+           "measured "
+           "({peer.bandwidth reason})].",
+       .views = views(entries)},
+      entries);
 }
 
 }  // namespace fathom::links

@@ -14,9 +14,9 @@ namespace fathom::memory_bandwidth {
 
 // The cases of the sweep, by what they ask. Each file's name says which.
 
-std::vector<Case> register_cases(const DeviceFacts& device);
-std::vector<Case> shared_cases(const DeviceFacts& device);  ///< and distributed shared memory
-std::vector<Case> level_cases(const DeviceFacts& device);   ///< L1, L2 and DRAM
+/// Registers, shared and distributed shared memory.
+std::vector<Case> on_chip_cases(const DeviceFacts& device);
+std::vector<Case> level_cases(const DeviceFacts& device);  ///< L1, L2 and DRAM
 /// Bandwidth by working set, by SMs and by bytes in flight.
 std::vector<Case> curve_cases(const DeviceFacts& device);
 
@@ -52,12 +52,12 @@ double traffic_for(const DeviceFacts& device, Level level, int sms);
 
 /// One pattern through global memory.
 struct GlobalPlan {
-  Access access;
+  Access access{};
   Sharing sharing = Sharing::interleaved;
   int blocks_per_sm = 1;    ///< that run at once
   int warps = 32;           ///< of a block
   int sms = 0;              ///< that take part
-  std::uint64_t bytes = 0;  ///< wanted working set; a copy's source and destination together
+  std::uint64_t bytes = 0;  ///< of the working set; a copy's source and destination together
   double traffic = 0;       ///< wanted bytes moved by a launch
   CacheState cache = CacheState::hot;
   bool in_kernel = false;  ///< timed by the SMs' clocks instead of events
@@ -67,21 +67,21 @@ struct GlobalPlan {
   /// the SMs share the work as each gets done, where else the blocks have equal shares and the
   /// slowest SM tells the time.
   bool tiles = false;
-};
-
-/// A plan whose working set is rounded down to what its grid can share out, and what follows.
-struct GlobalShape {
-  GlobalPlan plan;
-  WalkShape walk_shape;           ///< of tiles: of one block's
-  std::uint64_t region = 0;       ///< bytes that the walk goes over
-  std::uint64_t working_set = 0;  ///< twice that for a copy
   int passes = 1;
-  double bytes_moved = 0;  ///< by a launch; a copy's bytes count as read and as written
-};
-/// Takes fewer warps where the granule would be larger than the working set.
-GlobalShape shape_of(const GlobalPlan& plan);
 
-/// Axes: SMs, warps per SM, loads in flight, sharing, working set, bytes in flight.
+  WalkShape walk() const {  ///< of tiles: of one block's
+    return {sharing, tiles ? 1 : sms * blocks_per_sm, warps, access.tile()};
+  }
+  int copies() const { return access.operation == Operation::copy ? 2 : 1; }
+  std::uint64_t region() const { return bytes / copies(); }  ///< that the walk goes over
+  double bytes_of_pass() const;  ///< moved; a copy's bytes count as read and as written
+};
+/// The plan with so many passes as move the bytes wanted, and with its working set rounded down to
+/// what its grid can share out. Has fewer warps where the granule would be larger than that set.
+GlobalPlan fitted(GlobalPlan plan);
+
+/// The case of the fitted plan. Axes: SMs, warps per SM, loads in flight, sharing, working set,
+/// bytes in flight.
 Case global_case(const DeviceFacts& device, const char* sweep, const char* level, Suite suite,
                  const GlobalPlan& plan);
 

@@ -250,47 +250,39 @@ std::vector<Fact> saturation_facts(std::span<const Entry> entries) {
 }
 
 std::vector<View> views(std::span<const Entry> entries) {
-  const auto against = [](const char* title, const char* sweep, const char* x,
-                          std::vector<std::string> series, const char* note = "") {
-    return plot(title, {{"sweep", {sweep}}}, x, "Bandwidth (B/s)", std::move(series), note);
+  const auto against = [](const char* title, Where where, const char* x,
+                          std::vector<std::string> series, const PlotStyle& style,
+                          const char* note = "") {
+    return plot(title, std::move(where), x, "Bandwidth (B/s)", std::move(series), style, note);
   };
   View footprint = against(
-      "Bandwidth against working set, 16 bytes a lane", "footprint", "working set (B)",
-      {"operation", "instruction"},
+      "Bandwidth against working set, 16 bytes a lane",
+      {{"sweep", {"footprint"}}, {"width (B)", {I{16}}}}, "working set (B)",
+      {"operation", "instruction"}, {.x_log2 = true, .overview = true},
       "All SMs, each its part of the working set. Plain loads may hit in the L1s, which together "
       "hold about as much as the L2. The regimes drawn are those of ld.global.cg.");
-  footprint.where.push_back({"width (B)", {std::int64_t{16}}});
-  footprint.x_log2 = true;
-  footprint.overview = true;
   // The curve that cannot hit in the L1: the L2's, its end, DRAM's.
   constexpr std::size_t fewest = 6;
-  const std::vector<CurvePoint> curve = curve_of(select(entries, {{"sweep", "footprint"},
-                                                                  {"operation", "load"},
-                                                                  {"instruction", "ld.global.cg"},
-                                                                  {"width (B)", std::int64_t{16}}}),
-                                                 "working set (B)");
+  const AxisFilter past_l1{{"sweep", "footprint"},
+                           {"operation", "load"},
+                           {"instruction", "ld.global.cg"},
+                           {"width (B)", I{16}}};
+  const std::vector<CurvePoint> curve = curve_of(select(entries, past_l1), "working set (B)");
   if (curve.size() >= fewest)
     draw_regimes(footprint, segment(curve, {.resolution = 0.02}), "B", "B/s");
-
-  View widths = against("Loads against working set, by access width", "footprint",
-                        "working set (B)", {"instruction", "width (B)"});
-  widths.where.push_back({"operation", {"load"}});
-  widths.x_log2 = true;
-
-  View sms = against(
-      "Loads by number of SMs", "SMs", "SMs", {"level"},
-      "ld.global.cg, 16 bytes a lane, 32 warps on each SM with four loads in flight each. SMs in "
-      "the order of their numbers, even ones first: one of each TPC, round robin over the GPCs. "
-      "All have the same share of the work, so that the slowest, in the GPC with most of them, "
-      "tells the time.");
-  sms.show_bound = true;
-
-  View flight = against(
-      "Loads by bytes in flight", "in flight", "bytes in flight (B)", {"level", "loads in flight"},
-      "All SMs; from 1 to 64 warps on each, every thread with 1 to 8 loads of 16 bytes in flight.");
-  flight.x_log2 = true;
-
-  return {footprint, widths, sms, flight,
+  return {footprint,
+          against("Loads against working set, by access width",
+                  {{"sweep", {"footprint"}}, {"operation", {"load"}}}, "working set (B)",
+                  {"instruction", "width (B)"}, {.x_log2 = true}),
+          against("Loads by number of SMs", {{"sweep", {"SMs"}}}, "SMs", {"level"}, {.bound = true},
+                  "ld.global.cg, 16 bytes a lane, 32 warps on each SM with four loads in flight "
+                  "each. SMs in the order of their numbers, even ones first: one of each TPC, "
+                  "round robin over the GPCs. All have the same share of the work, so that the "
+                  "slowest, in the GPC with most of them, tells the time."),
+          against("Loads by bytes in flight", {{"sweep", {"in flight"}}}, "bytes in flight (B)",
+                  {"level", "loads in flight"}, {.x_log2 = true},
+                  "All SMs; from 1 to 64 warps on each, every thread with 1 to 8 loads of 16 bytes "
+                  "in flight."),
           table("Bandwidth of each level", {{"sweep", {"level"}}},
                 {"level", "operation", "instruction", "width (B)", "cluster size", "warps per SM",
                  "loads in flight", "sharing", "working set (B)", "metric", "interval", "of_bound",

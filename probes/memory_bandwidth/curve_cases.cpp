@@ -29,20 +29,19 @@ void add_curve(std::vector<Case>& result, const DeviceFacts& device, const Acces
     const Level level = may_hit_l1 && bytes <= l1s ? Level::l1
                         : bytes <= device.l2_bytes ? Level::l2
                                                    : Level::dram;
-    const GlobalPlan plan{
-        .access = access,
-        .sharing = bytes < by_block_up_to ? Sharing::by_block : Sharing::interleaved,
-        .sms = device.sms,
-        .bytes = bytes,
-        .traffic = traffic_for(device, level, device.sms)};
-    const GlobalShape shape = shape_of(plan);
-    if (!seen.insert(shape.working_set).second) continue;
+    const GlobalPlan plan =
+        fitted({.access = access,
+                .sharing = bytes < by_block_up_to ? Sharing::by_block : Sharing::interleaved,
+                .sms = device.sms,
+                .bytes = bytes,
+                .traffic = traffic_for(device, level, device.sms)});
+    if (!seen.insert(plan.bytes).second) continue;
     const bool quick = quick_per_octave > 0 && index % (per_octave / quick_per_octave) == 0;
     Case& c = result.emplace_back(global_case(device, "footprint", "all", quick_if(quick), plan));
     // Between the octaves, which are in the quick suite: counting takes longer than timing.
     if (access.width == 16 && index % per_octave == per_octave / 2)
       count(c, plan, may_hit_l1 ? Level::l1 : Level::l2);
-    c.extras["bytes_per_sm"] = static_cast<double>(shape.working_set) / device.sms;
+    c.extras["bytes_per_sm"] = static_cast<double>(plan.bytes) / device.sms;
   }
 }
 
@@ -78,7 +77,7 @@ void add_saturation(std::vector<Case>& result, const DeviceFacts& device, const 
         static_cast<std::uint64_t>(std::min(traffic, static_cast<double>(largest_region(device))));
   }
   // Else a working set that the grid cannot share out would change the warps.
-  if (!plan.chosen_sms && shape_of(plan).walk_shape.warps != plan.warps) return;
+  if (!plan.chosen_sms && fitted(plan).warps != plan.warps) return;
   Case& c = result.emplace_back(global_case(device, sweep, name_of(level), quick_if(quick), plan));
   const std::optional<Bound> dram = dram_bound(device);
   if (level == Level::dram && dram && (!c.bound || dram->value < c.bound->value)) c.bound = dram;

@@ -2,7 +2,9 @@
 
 #include "probes/memory_bandwidth/stream.cuh"
 
-// The walk through global memory: of all SMs, and of chosen ones while the others are idle.
+// Through global memory: the walk of all SMs, and of chosen ones while the others are idle; grids of
+// many more blocks than run at once, each over after one tile for each of its warps, so that an SM
+// that is done sooner gets the next block; and what checks them.
 
 namespace fathom::memory_bandwidth {
 namespace {
@@ -45,7 +47,41 @@ __device__ void wait_until_all_have_started(unsigned* started, unsigned last) {
     __nanosleep(poll_ns);
 }
 
-using Kernel = void (*)(GlobalRun);
+constexpr int max_tile_threads = 512;
+
+template <Operation operation, Path path, int loads>
+__global__ void __launch_bounds__(max_tile_threads) stream_tiles(TileRun run) {
+  using Space = Global<path>;
+  constexpr int width = 16;
+  const std::uint32_t part = blockIdx.x % run.parts;
+  const std::uint32_t thread = part * blockDim.x + threadIdx.x;
+  const std::uint64_t offset = std::uint64_t{thread / warp_lanes} * (width * warp_lanes * loads) +
+                               thread % warp_lanes * width;
+  if constexpr (operation == Operation::store) {
+    Vector<width> values[loads];
+#pragma unroll
+    for (int i = 0; i < loads; ++i) values[i] = value_to_store<width>(thread);
+    store_tile<width, loads, Space>(reinterpret_cast<std::uint64_t>(run.dst) + offset, values);
+  } else {
+    Vector<width> values[loads];
+    load_tile<width, loads, Space>(values, reinterpret_cast<std::uint64_t>(run.src) + offset);
+    if constexpr (operation == Operation::copy) {
+      store_tile<width, loads, Space>(reinterpret_cast<std::uint64_t>(run.dst) + offset, values);
+    } else {
+      // One addition to memory for each block: a warp's own would be traffic that counts.
+      __shared__ std::uint32_t block_sum;
+      if (threadIdx.x == 0) block_sum = 0;
+      __syncthreads();
+      std::uint32_t sum = 0;
+#pragma unroll
+      for (int i = 0; i < loads; ++i) add_words(sum, values[i]);
+      sum = warp_sum(sum);
+      if (threadIdx.x % warp_lanes == 0) atomicAdd(&block_sum, sum);
+      __syncthreads();
+      if (threadIdx.x == 0) atomicAdd(run.sums + blockIdx.x % tile_sums, block_sum);
+    }
+  }
+}
 
 /// Those that have a kernel.
 constexpr auto accesses = [] {
@@ -58,6 +94,20 @@ constexpr auto accesses = [] {
        {load, l2_only, 16, 8},     {load, no_allocate, 16, 4}, {load, no_allocate, 16, 8},
        {store, l2_only, 4, 4},     {store, l2_only, 8, 4},     {store, l2_only, 16, 4},
        {copy, l2_only, 4, 4},      {copy, l2_only, 8, 4},      {copy, l2_only, 16, 4}});
+}();
+
+/// The same of tiles. With eight loads the compiler waits for the first before it issues the last,
+/// to save registers.
+constexpr auto tile_accesses = [] {
+  using enum Operation;
+  constexpr Path path = Path::l2_only;
+  return std::to_array<Access>({{load, path, 16, 1},
+                                {load, path, 16, 2},
+                                {load, path, 16, 4},
+                                {store, path, 16, 1},
+                                {store, path, 16, 2},
+                                {copy, path, 16, 1},
+                                {copy, path, 16, 2}});
 }();
 
 }  // namespace
@@ -75,12 +125,45 @@ __global__ void __launch_bounds__(max_threads, 1) stream_on_sms(SmRun run) {
   walk_global<Operation::load, Path::l2_only, 16, 4>(run.global, place);
 }
 
-Kernel global_kernel(const Access& access) {
-  return with_place<accesses>(
-      access, [](auto place) -> Kernel {
-        constexpr Access a = accesses[place];
-        return stream_global<a.operation, a.path, a.width, a.loads>;
-      });
+void (*global_kernel(const Access& access))(GlobalRun) {
+  return with_place<accesses>(access, [](auto place) -> void (*)(GlobalRun) {
+    constexpr Access a = accesses[place];
+    return stream_global<a.operation, a.path, a.width, a.loads>;
+  });
+}
+
+void (*tile_kernel(const Access& access))(TileRun) {
+  return with_place<tile_accesses>(access, [](auto place) -> void (*)(TileRun) {
+    constexpr Access a = tile_accesses[place];
+    return stream_tiles<a.operation, a.path, a.loads>;
+  });
+}
+
+__global__ void sum_words(const std::uint32_t* data, std::uint64_t words, std::uint32_t* sum) {
+  std::uint32_t own = 0;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < words;
+       i += std::uint64_t{gridDim.x} * blockDim.x)
+    own += data[i];
+  for (int mask = warp_lanes / 2; mask > 0; mask /= 2)
+    own += __shfl_xor_sync(0xFFFFFFFFu, own, mask);
+  if (threadIdx.x % warp_lanes == 0) atomicAdd(sum, own);
+}
+
+__global__ void count_wrong_words(const std::uint32_t* data, std::uint64_t words, Access access,
+                                  std::uint32_t grid_warps, unsigned long long* wrong) {
+  unsigned long long own = 0;
+  const auto tile = static_cast<std::uint32_t>(access.tile());
+  const auto row = static_cast<std::uint32_t>(access.width * warp_lanes);
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < words;
+       i += std::uint64_t{gridDim.x} * blockDim.x) {
+    const std::uint64_t offset = i * sizeof(std::uint32_t);
+    const auto warp = static_cast<std::uint32_t>(offset / tile % grid_warps);
+    const auto within = static_cast<std::uint32_t>(offset % row);
+    const std::uint32_t width = static_cast<std::uint32_t>(access.width);
+    const std::uint32_t thread = warp * warp_lanes + within / width;
+    own += data[i] != store_value(thread, within % width / sizeof(std::uint32_t));
+  }
+  if (own != 0) atomicAdd(wrong, own);
 }
 
 }  // namespace fathom::memory_bandwidth

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "harness/cuda_check.h"
 #include "probes/memory_bandwidth/cases.h"
@@ -26,41 +25,12 @@ Buffer source(Context& context, std::uint64_t bytes) {
 }
 
 /// The sum of all 32-bit words, modulo 2^32; synchronises.
-std::uint32_t sum_of(Context& context, const Buffer& data, const Buffer& word) {
+std::uint32_t sum_of(Context& context, const Buffer& data) {
+  const Buffer word = context.buffers().output("word", sizeof(std::uint32_t));
   FATHOM_CUDA(cudaMemsetAsync(word.data, 0, word.bytes, context.stream()));
   launch(sum_words, check_grid, context.stream(), data.as<std::uint32_t>(),
          data.bytes / sizeof(std::uint32_t), word.as<std::uint32_t>());
-  return copy_to_host<std::uint32_t>(word.data, 1, context.stream()).front();
-}
-
-/// A workload's `verify`. Loads: the sum of all words, which `loaded` reads, is `passes` times
-/// the source's. Stores: the destination holds what so many interleaved `warps` store.
-/// Copies: it holds the source.
-std::function<std::optional<std::string>()> check_of(Context& context, const Access& access,
-                                                     const Buffer& src, const Buffer& dst,
-                                                     std::size_t warps, std::uint64_t passes,
-                                                     std::function<std::uint32_t()> loaded) {
-  cudaStream_t stream = context.stream();
-  if (access.operation == Operation::copy)
-    return [=] { return check_copied(src.data, dst.data, dst.bytes, stream); };
-  if (access.operation == Operation::load) {
-    const Buffer word = context.buffers().output("word", sizeof(std::uint32_t));
-    const auto expected = sum_of(context, src, word) * static_cast<std::uint32_t>(passes);
-    return [=]() -> std::optional<std::string> {
-      const std::uint32_t sum = loaded();
-      if (sum == expected) return std::nullopt;
-      return fmt::format("the words loaded sum to {:#x} instead of {:#x}", sum, expected);
-    };
-  }
-  return [=, &context] {
-    return none_wrong(
-        context,
-        [&](unsigned long long* wrong) {
-          launch(count_wrong_words, check_grid, stream, dst.as<std::uint32_t>(), dst.bytes / 4,
-                 access, static_cast<std::uint32_t>(warps), wrong);
-        },
-        fmt::format("of {} words were not stored", dst.bytes / 4));
-  };
+  return copy_to_host<std::uint32_t>(word, context.stream()).front();
 }
 
 /// Gives the L1 all that it can have.
@@ -73,8 +43,6 @@ void prefer_l1(void (*kernel)(Run)) {
 
 /// Launches `run` on the first of the SMs in their order, one block on each.
 std::function<void()> launch_on_chosen(Context& context, const GlobalRun& run) {
-  if (run.access != Access{})
-    throw std::invalid_argument("chosen SMs load by ld.global.cg, four times 16 bytes, alone");
   cudaStream_t stream = context.stream();
   const Buffer started = context.buffers().output("started", sizeof(unsigned));
   FATHOM_CUDA(cudaMemsetAsync(started.data, 0, started.bytes, stream));
@@ -84,19 +52,19 @@ std::function<void()> launch_on_chosen(Context& context, const GlobalRun& run) {
   return [=] { launch(stream_on_sms, grid, stream, chosen); };
 }
 
-Reporting prepare(Context& context, const GlobalShape& shape) {
+Reporting prepare(Context& context, const GlobalPlan& plan) {
   cudaStream_t stream = context.stream();
   BufferPool& buffers = context.buffers();
-  const Access access = shape.plan.access;
-  const bool tiles = shape.plan.tiles;
-  const int warps = shape.walk_shape.warps, threads = warps * warp_lanes;
+  const Access access = plan.access;
+  const bool tiles = plan.tiles;
+  const WalkShape walk = plan.walk();
+  const int threads = plan.warps * warp_lanes;
   // Blocks that share out the working set, and what tells the sum of what they load.
-  const int parts =
-      tiles ? static_cast<int>(shape.region / granule(shape.walk_shape)) : shape.walk_shape.blocks;
-  const std::size_t all_warps = static_cast<std::size_t>(parts) * static_cast<std::size_t>(warps);
+  const int parts = tiles ? static_cast<int>(plan.region() / granule(walk)) : walk.blocks;
+  const std::size_t all_warps = static_cast<std::size_t>(parts) * plan.warps;
   Buffer src, dst;  // of loads and copies, of stores and copies; else without data
-  if (access.operation != Operation::store) src = source(context, shape.region);
-  if (access.operation != Operation::load) dst = buffers.output("dst", shape.region);
+  if (access.operation != Operation::store) src = source(context, plan.region());
+  if (access.operation != Operation::load) dst = buffers.output("dst", plan.region());
   const Buffer told = tiles ? buffers.output("sums", tile_sums * sizeof(std::uint32_t))
                             : buffers.output("reports", all_warps * sizeof(WarpReport));
   Reporting result;
@@ -105,12 +73,12 @@ Reporting prepare(Context& context, const GlobalShape& shape) {
                       told.as<std::uint32_t>()};
     const auto kernel = tile_kernel(access);
     prefer_l1(kernel);
-    result.workload.launch = [=, grid = Blocks{parts * shape.passes, threads}] {
+    result.workload.launch = [=, grid = Blocks{parts * plan.passes, threads}] {
       launch(kernel, grid, stream, run);
     };
   } else {
     const GlobalRun run{access,
-                        plan_walk(shape.walk_shape, shape.region, shape.passes),
+                        plan_walk(walk, plan.region(), plan.passes),
                         parts,
                         threads,
                         src.data,
@@ -119,10 +87,10 @@ Reporting prepare(Context& context, const GlobalShape& shape) {
     const auto kernel = global_kernel(access);
     prefer_l1(kernel);
     result.workload.launch = [=] { launch(kernel, {parts, threads}, stream, run); };
-    if (shape.plan.chosen_sms) result.workload.launch = launch_on_chosen(context, run);
+    if (plan.chosen_sms) result.workload.launch = launch_on_chosen(context, run);
     result.reports = told;
-    result.bytes_per_warp = shape.bytes_moved / static_cast<double>(all_warps);
-    result.in_kernel = shape.plan.in_kernel;
+    result.bytes_per_warp = plan.bytes_of_pass() * plan.passes / static_cast<double>(all_warps);
+    result.in_kernel = plan.in_kernel;
   }
   result.workload.poison = [=, &buffers] {
     // The sums go on from launch to launch; that of one launch is looked at.
@@ -132,16 +100,30 @@ Reporting prepare(Context& context, const GlobalShape& shape) {
       buffers.poison(told);
     if (dst.data != nullptr) buffers.poison(dst);
   };
-  result.workload.verify =
-      check_of(context, access, src, dst, all_warps,
-               touches_per_pass(shape.walk_shape) * static_cast<std::uint64_t>(shape.passes), [=] {
-                 std::uint32_t sum = 0;
-                 if (tiles)
-                   for (const std::uint32_t s : copy_to_host<std::uint32_t>(told, stream)) sum += s;
-                 else
-                   for (const WarpReport& r : copy_to_host<WarpReport>(told, stream)) sum += r.sum;
-                 return sum;
-               });
+  // Each load of a word is one of it; what is stored is what interleaved warps store.
+  std::uint32_t expected = 0;
+  if (access.operation == Operation::load)
+    expected = sum_of(context, src) * static_cast<std::uint32_t>(touches_per_pass(walk)) *
+               static_cast<std::uint32_t>(plan.passes);
+  result.workload.verify = [=, &context]() -> std::optional<std::string> {
+    if (access.operation == Operation::copy)
+      return check_copied(src.data, dst.data, dst.bytes, stream);
+    if (access.operation == Operation::store)
+      return none_wrong(
+          context,
+          [&](unsigned long long* wrong) {
+            launch(count_wrong_words, check_grid, stream, dst.as<std::uint32_t>(), dst.bytes / 4,
+                   access, static_cast<std::uint32_t>(all_warps), wrong);
+          },
+          fmt::format("of {} words were not stored", dst.bytes / 4));
+    std::uint32_t sum = 0;
+    if (tiles)
+      for (const std::uint32_t s : copy_to_host<std::uint32_t>(told, stream)) sum += s;
+    else
+      for (const WarpReport& r : copy_to_host<WarpReport>(told, stream)) sum += r.sum;
+    if (sum == expected) return std::nullopt;
+    return fmt::format("the words loaded sum to {:#x} instead of {:#x}", sum, expected);
+  };
   return result;
 }
 
@@ -155,50 +137,44 @@ std::string instruction_of(const Access& access) {
 
 }  // namespace
 
-GlobalShape shape_of(const GlobalPlan& plan) {
-  const bool copies = plan.access.operation == Operation::copy;
-  GlobalShape shape;
-  shape.plan = plan;
-  shape.walk_shape = {plan.sharing, plan.tiles ? 1 : plan.sms * plan.blocks_per_sm, plan.warps,
-                      plan.access.tile()};
-  const std::uint64_t wanted = copies ? plan.bytes / 2 : plan.bytes;
-  while (granule(shape.walk_shape) > wanted && shape.walk_shape.warps > 1)
-    shape.walk_shape.warps /= 2;
-  const std::uint64_t unit = granule(shape.walk_shape);
-  shape.region = std::max<std::uint64_t>(1, wanted / unit) * unit;
-  shape.working_set = copies ? 2 * shape.region : shape.region;
-  const double pass = static_cast<double>(shape.working_set) *
-                      static_cast<double>(touches_per_pass(shape.walk_shape));
-  shape.passes = std::max(1, static_cast<int>(plan.traffic / pass + 0.5));
-  shape.bytes_moved = pass * shape.passes;
-  return shape;
+double GlobalPlan::bytes_of_pass() const {
+  return static_cast<double>(bytes) * static_cast<double>(touches_per_pass(walk()));
+}
+
+GlobalPlan fitted(GlobalPlan plan) {
+  while (granule(plan.walk()) > plan.region() && plan.warps > 1) plan.warps /= 2;
+  const std::uint64_t unit = granule(plan.walk());
+  plan.bytes = std::max<std::uint64_t>(1, plan.region() / unit) * unit * plan.copies();
+  plan.passes = std::max(1, static_cast<int>(plan.traffic / plan.bytes_of_pass() + 0.5));
+  return plan;
 }
 
 Case global_case(const DeviceFacts& device, const char* sweep, const char* level, Suite suite,
-                 const GlobalPlan& plan) {
+                 const GlobalPlan& wanted) {
   constexpr const char* sharings[] = {"each warp its part", "each SM its part",
                                       "every SM everything"};
-  const GlobalShape shape = shape_of(plan);
+  const GlobalPlan plan = fitted(wanted);
   const Access& access = plan.access;
-  const std::int64_t warps_per_sm = std::int64_t{shape.walk_shape.warps} * plan.blocks_per_sm;
+  const std::int64_t warps_per_sm = std::int64_t{plan.warps} * plan.blocks_per_sm;
   Axes more{
       {"SMs", std::int64_t{plan.sms}},
       {"warps per SM", warps_per_sm},
       {"loads in flight", std::int64_t{access.loads}},
       {"sharing", plan.tiles ? "each warp one tile" : sharings[static_cast<int>(plan.sharing)]},
-      {"working set (B)", static_cast<std::int64_t>(shape.working_set)},
+      {"working set (B)", static_cast<std::int64_t>(plan.bytes)},
       {"bytes in flight (B)", warps_per_sm * plan.sms * static_cast<std::int64_t>(access.tile())}};
   if (plan.chosen_sms) more.emplace_back("SM order", "even smids first");
   Case c =
       make_case(sweep, level, access.operation, instruction_of(access), access.width, more, suite);
-  c.value = rate(shape.bytes_moved);
+  const double moved = plan.bytes_of_pass() * plan.passes;
+  c.value = rate(moved);
   c.cache = plan.cache;
   // Every byte passes an SM's load/store path, the L1's data stage. What lies between SM and L2 is
   // no narrower: one SM of an H200 alone takes 115 B/clk from the L2 (this probe).
   c.bound =
       sm_bound(device, plan.sms, limits_of(device).l1_bytes_per_clock, "the SM's load/store path");
-  c.extras = {{"bytes_moved", shape.bytes_moved}, {"passes", shape.passes}};
-  c.prepare = report_workload([shape](Context& context) { return prepare(context, shape); });
+  c.extras = {{"bytes_moved", moved}, {"passes", plan.passes}};
+  c.prepare = report_workload([plan](Context& context) { return prepare(context, plan); });
   return c;
 }
 

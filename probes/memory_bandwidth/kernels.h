@@ -113,8 +113,6 @@ struct SharedRun {
 Walk shared_walk(Operation operation, int width, int passes);
 
 void launch_shared(const SharedRun& run, cudaStream_t stream);
-/// Lets the kernel have its shared memory and clusters of 16. Once before launching.
-void prepare_shared(Operation operation, int width, bool cluster, int shared_bytes);
 /// Blocks that run at once in clusters of `cluster_size` with so much shared memory each; 0 where
 /// the GPU cannot run such a cluster.
 int cluster_blocks(int major, int cluster_size, int shared_bytes);

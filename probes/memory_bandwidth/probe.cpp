@@ -174,7 +174,7 @@ const Probe probe{
         "up and compared with the sum that other code makes of the same bytes; what is stored or "
         "copied is compared word by word.",
     .conclude = conclude,
-    .cases = {register_cases, shared_cases, level_cases, curve_cases}};
+    .cases = {on_chip_cases, level_cases, curve_cases}};
 
 }  // namespace
 }  // namespace fathom::memory_bandwidth

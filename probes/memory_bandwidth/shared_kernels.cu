@@ -86,17 +86,25 @@ __global__ void __launch_bounds__(shared_threads) stream_cluster(SharedRun run) 
 #endif
 }
 
-auto kernel_of(Operation operation, int width, bool cluster) {
-  return with_constant<Operation::load, Operation::store, Operation::copy>(
-      operation,
-      [&](auto operation_of) {
-        return with_constant<4, 8, 16>(
-            width,
-            [&](auto width_of) {
-              return cluster ? stream_cluster<operation_of, width_of>
-                             : stream_shared<operation_of, width_of>;
-            });
+/// The kernel, which may have its shared memory and clusters of 16.
+auto kernel_of(const SharedRun& run) {
+  const bool cluster = run.cluster_size > 1;
+  const auto kernel = with_constant<Operation::load, Operation::store, Operation::copy>(
+      run.operation, [&](auto operation) {
+        return with_constant<4, 8, 16>(run.width, [&](auto width) {
+          return cluster ? stream_cluster<operation, width> : stream_shared<operation, width>;
+        });
       });
+  FATHOM_CUDA(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, run.shared_bytes));
+  FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                   cudaSharedmemCarveoutMaxShared));
+  if (cluster) allow_any_cluster(kernel);
+  return kernel;
+}
+
+Blocks grid_of(const SharedRun& run) {
+  return {run.blocks, shared_threads, run.shared_bytes, run.cluster_size};
 }
 
 }  // namespace
@@ -116,26 +124,14 @@ Walk shared_walk(Operation operation, int width, int passes) {
   return walk;
 }
 
-void prepare_shared(Operation operation, int width, bool cluster, int shared_bytes) {
-  const auto kernel = kernel_of(operation, width, cluster);
-  FATHOM_CUDA(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
-  FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                   cudaSharedmemCarveoutMaxShared));
-  if (cluster) allow_any_cluster(kernel);
-}
-
 void launch_shared(const SharedRun& run, cudaStream_t stream) {
-  launch(kernel_of(run.operation, run.width, run.cluster_size > 1),
-         {run.blocks, shared_threads, run.shared_bytes, run.cluster_size}, stream, run);
+  launch(kernel_of(run), grid_of(run), stream, run);
 }
 
 int cluster_blocks(int major, int cluster_size, int shared_bytes) {
-  if (major < 9) return 0;
-  prepare_shared(Operation::load, 16, true, shared_bytes);
-  return cluster_size *
-         most_active_clusters(kernel_of(Operation::load, 16, true),
-                              {cluster_size, shared_threads, shared_bytes, cluster_size});
+  const SharedRun run{
+      .blocks = cluster_size, .cluster_size = cluster_size, .shared_bytes = shared_bytes};
+  return major < 9 ? 0 : cluster_size * most_active_clusters(kernel_of(run), grid_of(run));
 }
 
 }  // namespace fathom::memory_bandwidth

@@ -23,27 +23,42 @@ struct Sweep {
   const DeviceFacts& device;
   GlobalLoad load;
   double expected = 0;  ///< bytes
+  int carveout_percent = 0;
 
   bool is_l1() const { return load == GlobalLoad::cached; }
-  const char* expected_extra() const { return is_l1() ? "expected_l1_bytes" : "expected_l2_bytes"; }
-  Case& add(const char* name, const GlobalChase& g, const Axes& axes, Suite suite) {
+  Case& add(const char* name, const Chase& chase, const Axes& axes, Suite suite) {
     Case& c = result.emplace_back(
         make_case(name, is_l1() ? "L1" : "L2", name_of(load), Timed::mean, axes, suite));
-    c.prepare = global_workload(g, device);
+    c.prepare = chase_workload(chase, in_region(device, load, carveout_percent));
     return c;
+  }
+  void expect(Case& c) const {
+    c.extras[is_l1() ? "expected_l1_bytes" : "expected_l2_bytes"] = expected;
+  }
+
+  /// A chase through elements that the block has read twice before. A round by the thread itself
+  /// brings back into the L1 what the crowd's loads threw out, if it fits.
+  Chase strided(std::size_t count, std::uint64_t stride) const {
+    const Chain chain{.count = static_cast<std::uint32_t>(count), .stride = stride};
+    return {.chain = chain,
+            .loads = curve_loads,
+            .walked_loads = is_l1() ? static_cast<int>(count) : 0,
+            .warm = chain,
+            .warm_passes = 2};
   }
 
   /// A point of a curve, on axes `more`. The block reads all of the set before. Every sixth of the
   /// coarse points is counted: counting a case takes several times as long as timing it, and tells
   /// of all points of a curve the same: that the loads were those wanted, and where they hit.
-  void add_size(GlobalChase g, Axes more, std::size_t bytes, Suite suite,
+  void add_size(Chase chase, Axes more, std::size_t bytes, Suite suite,
                 const std::set<std::size_t>& coarse) {
     more.push_back(working_set_axis(bytes));
-    g.chase.warm = every_word(bytes);
-    Case& c = add("size", g, more, suite);
+    chase.warm = every_word(bytes);
+    Case& c = add("size", chase, more, suite);
     const auto at = coarse.find(bytes);
-    if (at != coarse.end() && std::distance(coarse.begin(), at) % 6 == 0) c.counters = hits(g);
-    c.extras[expected_extra()] = expected;
+    if (at != coarse.end() && std::distance(coarse.begin(), at) % 6 == 0)
+      c.counters = hits(load, chase);
+    expect(c);
   }
 
   /// Elements of a chase, one in each stride, that fill three quarters of the cache if a line is
@@ -51,36 +66,31 @@ struct Sweep {
   /// candidate they fit, and at the candidate's they do if and only if a line is shorter. Elements
   /// are at random in one half or the other of their strides, or a shorter line would leave every
   /// second set empty.
-  template <class MakeChase>
-  void add_lines(Suite suite, MakeChase chase_of) {
+  void add_lines(Suite suite) {
     for (const int candidate : {64, 128, 256}) {
       for (const int stride : {candidate / 2, candidate}) {
-        GlobalChase g = chase_of(static_cast<std::size_t>(expected / (0.75 * candidate)), stride);
-        g.chase.chain.jitter_slots = 2;
-        g.chase.chain.jitter_bytes = static_cast<std::uint32_t>(stride) / 2;
-        g.chase.warm = g.chase.chain;
-        add("line", g,
+        const int count = static_cast<int>(expected / (0.75 * candidate));
+        Chase chase = strided(static_cast<std::size_t>(count), stride);
+        chase.chain.jitter_slots = 2;
+        chase.chain.jitter_bytes = static_cast<std::uint32_t>(stride) / 2;
+        chase.warm = chase.chain;
+        if (is_l1()) chase.loads = (count + chase_unroll - 1) / chase_unroll * chase_unroll;
+        add("line", chase,
             {{"candidate (B)", std::int64_t{candidate}}, {"stride (B)", std::int64_t{stride}}},
             suite);
       }
     }
   }
 
-  Case& add_associativity(const GlobalChase& g, Suite suite) {
-    Case& c = add("associativity", g,
-                  {{"stride (B)", static_cast<std::int64_t>(g.chase.chain.stride)},
-                   {"elements", std::int64_t{g.chase.chain.count}}},
+  Case& add_associativity(std::size_t count, std::uint64_t stride, Suite suite) {
+    Case& c = add("associativity", strided(count, stride),
+                  {{"stride (B)", static_cast<std::int64_t>(stride)},
+                   {"elements", static_cast<std::int64_t>(count)}},
                   suite);
-    c.extras[expected_extra()] = expected;
+    expect(c);
     return c;
   }
 };
-
-/// A chase through elements that the block has read twice before.
-GlobalChase strided_chase(GlobalLoad load, std::size_t count, std::uint64_t stride) {
-  const Chain chain{.count = static_cast<std::uint32_t>(count), .stride = stride};
-  return {load, {.chain = chain, .loads = curve_loads, .warm = chain, .warm_passes = 2}};
-}
 
 void add_l1(std::vector<Case>& result, const DeviceFacts& device) {
   const models::SmLimits& sm = models::sm_limits(device.major, device.minor);
@@ -90,49 +100,38 @@ void add_l1(std::vector<Case>& result, const DeviceFacts& device) {
   std::vector<int> carveouts;
   for (const int carveout : sm.carveouts_kib)
     if (carveout * kib >= device.reserved_shared_bytes_per_block) carveouts.push_back(carveout);
-  const auto chase = [&](int carveout, std::size_t count, std::uint64_t stride) {
-    GlobalChase g = strided_chase(l1.load, count, stride);
-    // A round by the thread itself: what the crowd's loads threw out comes back if it fits.
-    g.chase.walked_loads = static_cast<int>(count);
+  const auto leave = [&](int carveout) {
+    const std::size_t bytes = sm.unified_bytes - carveout * kib;
+    l1.expected = static_cast<double>(bytes);
     // With this preference the driver, which rounds up, takes this carve-out.
-    g.carveout_percent = 100 * carveout / (sm.shared_bytes / 1024);
-    return g;
+    l1.carveout_percent = 100 * carveout / (sm.shared_bytes / 1024);
+    return bytes;
   };
   for (const int carveout : carveouts) {
     // The two ends are in the quick suite too, with more points, on the way to the edge and around.
     const bool end = carveout == carveouts.front() || carveout == carveouts.back();
-    const std::size_t expected = sm.unified_bytes - carveout * kib;
+    const std::size_t expected = leave(carveout);
     const std::set<std::size_t> coarse = geometric(4 * kib, 2 * expected, end ? 2 : 1, kib);
     std::set<std::size_t> sizes = coarse;
     // More below than above: the hardware may keep some for itself, but has no more than there is.
     const std::size_t below = std::min(expected / 2, (end ? 24 : 12) * kib);
     add_steps(sizes, expected - below, expected + 5 * kib, kib);
-    l1.expected = static_cast<double>(expected);
     for (const std::size_t size : sizes)
-      l1.add_size(chase(carveout, size / line, line), {{"carve-out (KiB)", std::int64_t{carveout}}},
+      l1.add_size(l1.strided(size / line, line), {{"carve-out (KiB)", std::int64_t{carveout}}},
                   size, quick_if(end), coarse);
   }
-  const std::size_t bytes = sm.unified_bytes - carveouts.front() * kib;
-  l1.expected = static_cast<double>(bytes);
-  l1.add_lines(Suite::quick, [&](std::size_t count, std::uint64_t stride) {
-    GlobalChase g = chase(carveouts.front(), count, stride);
-    g.chase.loads = static_cast<int>((count + chase_unroll - 1) / chase_unroll * chase_unroll);
-    return g;
-  });
+  const std::size_t bytes = leave(carveouts.front());
+  l1.add_lines(Suite::quick);
   // The most: as many lines as fill seven eighths of the cache, whatever sets they fall into.
   for (const std::size_t stride : {4 * kib, 16 * kib, 64 * kib})
     for (std::size_t elements : {4, 8, 16, 32, 64, 128, 256, 0})
-      l1.add_associativity(
-          chase(carveouts.front(), elements > 0 ? elements : bytes / line * 7 / 8, stride),
-          quick_if(stride == 16 * kib));
+      l1.add_associativity(elements > 0 ? elements : bytes / line * 7 / 8, stride,
+                           quick_if(stride == 16 * kib));
 }
 
 void add_l2(std::vector<Case>& result, const DeviceFacts& device) {
   const std::size_t size = device.l2_bytes;
   Sweep l2{result, device, GlobalLoad::l2_only, static_cast<double>(size)};
-  const auto chase = [](std::size_t count, std::uint64_t stride) {
-    return strided_chase(GlobalLoad::l2_only, count, stride);
-  };
   const std::size_t unit = size >= 16 * mib ? mib / 4 : 16 * 1024;
   const std::set<std::size_t> coarse =
       geometric(256 * 1024, std::min(4 * size, region_bytes(device)), 2, unit);
@@ -143,20 +142,20 @@ void add_l2(std::vector<Case>& result, const DeviceFacts& device) {
   add_steps(sizes, size / 4 / step * step, size * 5 / 4, step);
   for (const std::size_t bytes : sizes) {
     const bool quick = coarse.contains(bytes) || bytes % (4 * step) == 0;
-    GlobalChase g = chase(bytes / line, line);
-    g.chase.warm_passes = 1;
+    Chase chase = l2.strided(bytes / line, line);
+    chase.warm_passes = 1;
     // Around the edges a change of slope must show: the points that only the default suite has are
     // measured longer.
-    g.chase.loads = quick ? curve_loads : 4 * curve_loads;
-    l2.add_size(g, {}, bytes, quick_if(quick), coarse);
+    if (!quick) chase.loads *= 4;
+    l2.add_size(chase, {}, bytes, quick_if(quick), coarse);
   }
-  l2.add_lines(Suite::standard, chase);
+  l2.add_lines(Suite::standard);
   // As many lines at each stride, by far fewer than the L2 holds. A set that was some bits of the
   // address would be one of fewer sets the wider the stride.
   constexpr std::size_t lines = 4096;
   for (const std::size_t stride : {line, 4 * kib, 16 * kib, 64 * kib, 256 * kib}) {
     if (lines * stride > region_bytes(device)) continue;
-    Case& c = l2.add_associativity(chase(lines, stride), Suite::standard);
+    Case& c = l2.add_associativity(lines, stride, Suite::standard);
     if (stride == line || stride >= 64 * kib)
       c.counters = {
           {"l2_read_sectors"}, {"l2_slice_read_sectors"}, {"l2_busiest_slice_read_sectors"}};
@@ -198,15 +197,14 @@ Reporting pairs(Context& context, const Level& level, int distance) {
   }
   Chase chase{
       .chain = {.count = 1}, .loads = static_cast<int>(2 * level.count), .timed = Timed::each};
-  const LaunchChase launch_it = chase_through(context, {level.load, chase}, chase, memory.data);
+  const LaunchChase launch_it = chase_through(context, level.load, 0, chase, memory.data);
   FATHOM_CUDA(cudaMemcpyAsync(memory.data, words.data(), bytes, cudaMemcpyHostToDevice, stream));
   FATHOM_CUDA(cudaStreamSynchronize(stream));
   return {[=](Report* report) mutable {
             chase.report = report;
             launch_it(chase, stream);
           },
-          [=](const Report& report) { return check_end(report, end); }, Timed::each, chase.loads,
-          true};
+          [=](std::uint64_t) { return end; }, Timed::each, chase.loads, true};
 }
 
 }  // namespace

@@ -24,58 +24,50 @@ std::vector<Case> far_cases(const DeviceFacts& device);       ///< memory behind
 
 inline constexpr std::size_t kib = 1024, mib = 1024 * kib;
 
-/// The case without `prepare` and counters. Its axes, in this order: sweep ("size"), level ("L1"),
-/// instruction, method, and `more`.
-Case make_case(const char* sweep, const char* level, const char* instruction, Timed timed,
-               const Axes& more, Suite suite = Suite::standard);
-/// A level's own, of a working set inside it: a fact by itself, sampled more surely than a curve's
-/// points.
-Case headline(const char* level, const char* instruction, Timed timed, std::size_t bytes);
-inline std::pair<std::string, AxisValue> working_set_axis(std::size_t bytes) {
-  return {"working set (B)", static_cast<std::int64_t>(bytes)};
-}
-
-/// Which chase a case makes.
-struct GlobalChase {
-  GlobalLoad load = GlobalLoad::cached;
-  Chase chase;  ///< bases relative to the region
-  int carveout_percent = 0;  ///< share of shared memory; 0 leaves the most L1
+/// A launch that leaves a report, and what the report must say.
+struct Reporting {
+  std::function<void(Report*)> launch;
+  std::function<ChaseEnd(std::uint64_t base)> end;
+  Timed timed = Timed::mean;
+  int loads = 0;
+  /// What its loads took is, of the timed ones, the mean; of pairs of them, the median of the
+  /// second ones.
+  bool pairs = false;
+  std::optional<std::uint64_t> executed{};
 };
-
-/// Bytes of the one region, in device memory, that every chase but the TLB's runs in.
-std::size_t region_bytes(const DeviceFacts& device);
-/// All elements of `bytes`, 8 bytes each: as many sectors as there are.
-inline Chain every_word(std::size_t bytes) { return spread(bytes, 8); }
+/// The workloads of a case: their extras tell of all samples of the case.
+std::function<Workload(Context&)> report_workload(std::function<Reporting(Context&)> prepare);
 
 /// Launches a chase whose report is set.
 using LaunchChase = std::function<void(const Chase& chase, cudaStream_t stream)>;
 /// Puts the chain where the chase goes and sets its base. The launch owns what it needs.
 using PrepareChase = std::function<LaunchChase(Context& context, Chase& chase)>;
 std::function<Workload(Context&)> chase_workload(const Chase& chase, const PrepareChase& prepare);
-/// The same of a chain that the kernel writes itself.
-std::function<Workload(Context&)> chase_workload(const Chase& chase, const LaunchChase& launch);
-/// Writes the chain to `memory`.
-LaunchChase chase_through(Context& context, const GlobalChase& g, Chase& chase, void* memory);
-/// A chase in the region.
-std::function<Workload(Context&)> global_workload(const GlobalChase& chase,
-                                                  const DeviceFacts& device);
+
+/// Writes the chain to `memory`. `carveout_percent`: share of shared memory; 0 leaves the most L1.
+LaunchChase chase_through(Context& context, GlobalLoad load, int carveout_percent, Chase& chase,
+                          void* memory);
+/// Bytes of the one region, in device memory, that every chase but the TLB's runs in.
+std::size_t region_bytes(const DeviceFacts& device);
+PrepareChase in_region(const DeviceFacts& device, GlobalLoad load, int carveout_percent = 0);
+
+/// The case without `prepare` and counters. Its axes, in this order: sweep ("size"), level ("L1"),
+/// instruction, method, and `more`.
+Case make_case(const char* sweep, const char* level, const char* instruction, Timed timed,
+               const Axes& more, Suite suite = Suite::standard);
+/// A level's own, of a working set inside it: a fact by itself, sampled more surely than a curve's
+/// points.
+Case headline(const char* level, const char* instruction, std::size_t bytes, const Chase& chase,
+              const PrepareChase& prepare);
+inline std::pair<std::string, AxisValue> working_set_axis(std::size_t bytes) {
+  return {"working set (B)", static_cast<std::int64_t>(bytes)};
+}
 /// What a chase's loads must be by counter, and where they hit: in the L1, or past it. All ask
 /// alike, so that they share a session of the profiler.
-std::vector<CounterRequest> hits(const GlobalChase& chase);
+std::vector<CounterRequest> hits(GlobalLoad load, const Chase& chase);
 
-/// A launch that leaves a report, whether that is right, and what its loads took: of the timed
-/// ones, how many there were; of pairs of them, the median of the second ones.
-struct Reporting {
-  std::function<void(Report*)> launch;
-  std::function<std::optional<std::string>(const Report&)> check;
-  Timed timed = Timed::mean;
-  int loads = 0;
-  bool pairs = false;
-};
-/// The workloads of a case: their extras tell of all samples of the case.
-std::function<Workload(Context&)> report_workload(std::function<Reporting(Context&)> prepare);
-/// Nothing if a chase ended where it must, by the addresses that it must, and took time.
-std::optional<std::string> check_end(const Report& report, const ChaseEnd& expected);
+/// All elements of `bytes`, 8 bytes each: as many sectors as there are.
+inline Chain every_word(std::size_t bytes) { return spread(bytes, 8); }
 
 /// Adds `low`, one `step` more, and so on up to `high`.
 void add_steps(std::set<std::size_t>& sizes, std::size_t low, std::size_t high, std::size_t step);

@@ -12,12 +12,10 @@ namespace fathom::memory_latency {
 namespace {
 
 View curve_view(const char* title, Where where, const char* x_label,
-                std::vector<std::string> series, const char* note = "",
+                std::vector<std::string> series, const char* note = "", bool overview = false,
                 const char* x = working_set) {
-  View view = plot(title, std::move(where), x, "Latency (cycles)", std::move(series), note);
-  view.x_label = x_label;
-  view.x_log2 = true;
-  return view;
+  return plot(title, std::move(where), x, "Latency (cycles)", std::move(series),
+              {.x_label = x_label, .x_log2 = true, .overview = overview}, note);
 }
 
 /// Draws the regimes that the facts come from on the curve, and marks the sizes among the facts.
@@ -42,17 +40,17 @@ std::vector<View> views(std::span<const Entry> entries, const std::vector<Fact>&
       "Latency against working set, L1 by carve-out", {{"sweep", {"size"}}, {"level", {"L1"}}},
       "Working set", {"carve-out (KiB)"},
       "Loads that may hit in the L1, one line for each carve-out of shared memory; beyond the L1 "
-      "they come from the L2.");
-  carveouts.overview = true;
+      "they come from the L2.",
+      true);
   View l2 = with_regimes(
       curve_view("Latency against working set, L2 and DRAM",
                  {{"sweep", {"size"}}, {"level", {"L2"}}}, "Working set", {"level"},
                  "Loads past the L1. Grey: the regimes that the curve falls into. A working set "
                  "beyond the near partition of the L2 has lines in the far one, one beyond the L2 "
-                 "misses to DRAM."),
+                 "misses to DRAM.",
+                 true),
       curve(entries, {{"sweep", "size"}, {"level", "L2"}}, RampScale::share), facts,
       {{"l2.partition", "partition"}, {"l2.size", "L2"}});
-  l2.overview = true;
   return {table("Latency inside each level", {{"sweep", {"latency"}}},
                 {"level", "instruction", "method", "working set (B)", "metric", "interval",
                  "extra:latency_ns", "extra:p5", "extra:p50", "extra:p95", "verdict"},
@@ -69,7 +67,7 @@ std::vector<View> views(std::span<const Entry> entries, const std::vector<Fact>&
                        curve(entries, {{"sweep", "pages"}}), facts,
                        {{"tlb.reach", "TLB level 1"}, {"tlb.reach_2", "TLB level 2"}}),
           curve_view("Second load of a pair against its distance from the first",
-                     {{"sweep", {"fetch"}}}, "Distance", {"level"}, "", "distance (B)"),
+                     {{"sweep", {"fetch"}}}, "Distance", {"level"}, "", false, "distance (B)"),
           table("Distributed shared memory by cluster size and distance in ranks",
                 {{"sweep", {"distance"}}},
                 {"instruction", "cluster size", "distance", "metric", "extra:latency_ns"}),

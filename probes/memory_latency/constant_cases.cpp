@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "probes/memory_latency/cases.h"
 
 namespace fathom::memory_latency {
@@ -16,25 +14,21 @@ const std::uint32_t* fill_constants(Context& context, const Chain& chain) {
 }
 
 /// `cold`: the constants are copied anew before each launch, so that no constant cache has them.
-std::function<Workload(Context&)> constant_workload(const Chase& wanted, bool cold = false) {
-  return chase_workload(
-      wanted,
-      [=](Context& context, Chase& chase) -> LaunchChase {
-        const std::uint32_t* words = fill_constants(context, chase.chain);
-        return [=](const Chase& with_report, cudaStream_t stream) {
-          if (cold) copy_to_constant_memory(words, stream);
-          launch(constant_chase(with_report.timed), {1, 1}, stream, with_report);
-        };
-      });
+PrepareChase in_constants(bool cold = false) {
+  return [=](Context& context, Chase& chase) -> LaunchChase {
+    const std::uint32_t* words = fill_constants(context, chase.chain);
+    return [=](const Chase& with_report, cudaStream_t stream) {
+      if (cold) copy_to_constant_memory(words, stream);
+      launch_constant_chase(with_report, stream);
+    };
+  };
 }
 
 /// Each launch brings the parameters anew.
-std::function<Workload(Context&)> parameter_workload(const Chase& wanted) {
-  return chase_workload(
-      wanted,
-      [words = parameter_words(wanted.chain)](const Chase& chase, cudaStream_t stream) {
-        launch(parameter_chase(chase.timed), {1, 1}, stream, *words, chase);
-      });
+LaunchChase in_parameters(Context&, Chase& chase) {
+  return [words = parameter_words(chase.chain)](const Chase& with_report, cudaStream_t stream) {
+    launch_parameter_chase(*words, with_report, stream);
+  };
 }
 
 Chase constant_chase(std::size_t bytes, Timed timed) {
@@ -56,22 +50,21 @@ Chase first_use(std::size_t bytes, Timed timed) {
 
 void add_constants(std::vector<Case>& result) {
   for (const Timed timed : {Timed::mean, Timed::each}) {
-    const auto add = [&](const char* level, const char* instruction, std::size_t bytes,
-                         const std::function<Workload(Context&)>& workload) {
-      result.push_back(headline(level, instruction, timed, bytes));
-      result.back().prepare = workload;
-    };
     // Far within the 2 KiB of the first level and far beyond them (Jia et al., 2018).
     constexpr std::size_t within = 1024, beyond = 16 * kib;
     const Chase first = constant_chase(within, timed), second = constant_chase(beyond, timed);
-    add("constant L1", "ld.const", within, constant_workload(first));
-    add("constant L1.5", "ld.const", beyond, constant_workload(second));
-    add("constant L2", "ld.const", constant_bytes,
-        constant_workload(first_use(constant_bytes, timed), true));
-    add("parameters L1", "ld.param", within, parameter_workload(first));
-    add("parameters L1.5", "ld.param", beyond, parameter_workload(second));
-    add("parameters first use", "ld.param", parameter_bytes,
-        parameter_workload(first_use(parameter_bytes, timed)));
+    const auto add = [&](const char* level, const char* instruction, std::size_t bytes,
+                         const Chase& chase, const PrepareChase& prepare) {
+      result.push_back(headline(level, instruction, bytes, chase, prepare));
+    };
+    add("constant L1", "ld.const", within, first, in_constants());
+    add("constant L1.5", "ld.const", beyond, second, in_constants());
+    add("constant L2", "ld.const", constant_bytes, first_use(constant_bytes, timed),
+        in_constants(true));
+    add("parameters L1", "ld.param", within, first, in_parameters);
+    add("parameters L1.5", "ld.param", beyond, second, in_parameters);
+    add("parameters first use", "ld.param", parameter_bytes, first_use(parameter_bytes, timed),
+        in_parameters);
   }
   const std::set<std::size_t> coarse = geometric(512, constant_bytes, 2, line);
   std::set<std::size_t> sizes = geometric(512, constant_bytes, 4, line);
@@ -82,7 +75,7 @@ void add_constants(std::vector<Case>& result) {
     Case& c = result.emplace_back(make_case("size", "constant", "ld.const", Timed::mean,
                                             {working_set_axis(size)},
                                             quick_if(fine || coarse.contains(size))));
-    c.prepare = constant_workload(constant_chase(size, Timed::mean));
+    c.prepare = chase_workload(constant_chase(size, Timed::mean), in_constants());
   }
 }
 
@@ -90,24 +83,13 @@ void add_constants(std::vector<Case>& result) {
 // Constant memory ends before the cache behind the first constant one does, but that cache holds
 // code too: what both fill together goes beyond it.
 
-std::optional<std::string> check(const Report& report, const CodeRun& run) {
-  const auto all = static_cast<std::uint32_t>(run.warm_rounds + run.rounds);
-  const std::uint64_t blocks = std::uint64_t{all} * static_cast<std::uint64_t>(run.blocks);
-  const std::uint64_t executed = (blocks + (run.blocks > 0 ? 2 : 0)) * code_block_sums;
-  if (report.executed != executed)
-    return fmt::format("the code added {} times instead of {}", report.executed, executed);
-  if (report.clocks <= 0) return "the run reported no clocks";
-  // Every round goes through the whole chain, and ends where it began.
-  const int loads = static_cast<int>((all + 2) * run.constants.count);
-  return check_end(report, loads > 0 ? follow(run.constants, 0, loads) : ChaseEnd{});
-}
-
 std::function<Workload(Context&)> code_workload(std::size_t code, std::size_t constants) {
   const CodeRun run{.blocks = static_cast<int>(code / code_block_bytes),
                     .constants = spread(constants, line),
                     .rounds = 2};
-  const int loads = static_cast<int>(run.constants.count);
+  const int loads = static_cast<int>(run.constants.count), all = run.warm_rounds + run.rounds;
   const int counted = loads > 0 ? loads : (run.blocks - 1) * code_block_instructions;
+  const int blocks = all * run.blocks + (run.blocks > 0 ? 2 : 0);  // executed
   return report_workload([=](Context& context) -> Reporting {
     fill_constants(context, run.constants);
     return {[=, stream = context.stream()](Report* report) {
@@ -115,8 +97,12 @@ std::function<Workload(Context&)> code_workload(std::size_t code, std::size_t co
               with_report.report = report;
               launch(run_code_and_constants, {1, 1}, stream, with_report, 1.0f);
             },
-            [=](const Report& report) { return check(report, run); }, Timed::mean,
-            counted * run.rounds};
+            // Every round goes through the whole chain, and ends where it began.
+            [=](std::uint64_t) {
+              return loads > 0 ? follow(run.constants, 0, (all + 2) * loads) : ChaseEnd{};
+            },
+            Timed::mean, counted * run.rounds, false,
+            std::uint64_t{static_cast<unsigned>(blocks)} * code_block_sums};
   });
 }
 

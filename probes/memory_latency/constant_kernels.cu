@@ -137,16 +137,18 @@ void copy_to_constant_memory(const std::uint32_t* words, cudaStream_t stream) {
                                       cudaMemcpyDeviceToDevice, stream));
 }
 
-void (*constant_chase(Timed timed))(Chase) {
-  return timed == Timed::mean ? chase_constant<Timed::mean> : chase_constant<Timed::each>;
+void launch_constant_chase(const Chase& chase, cudaStream_t stream) {
+  with_timed(chase.timed, [&](auto how) { launch(chase_constant<how>, {1, 1}, stream, chase); });
 }
 
-void (*parameter_chase(Timed timed))(ParameterWords, Chase) {
-  return timed == Timed::mean ? chase_parameters<Timed::mean> : chase_parameters<Timed::each>;
+void launch_parameter_chase(const ParameterWords& words, const Chase& chase, cudaStream_t stream) {
+  with_timed(chase.timed,
+             [&](auto how) { launch(chase_parameters<how>, {1, 1}, stream, words, chase); });
 }
 
-void (*texture_chase(Timed timed))(cudaTextureObject_t, Chase) {
-  return timed == Timed::mean ? chase_texture<Timed::mean> : chase_texture<Timed::each>;
+void launch_texture_chase(cudaTextureObject_t texture, const Chase& chase, cudaStream_t stream) {
+  with_timed(chase.timed,
+             [&](auto how) { launch(chase_texture<how>, {1, 1}, stream, texture, chase); });
 }
 
 std::shared_ptr<cudaTextureObject_t> make_texture(const void* texels, std::size_t bytes) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -38,6 +37,12 @@ std::vector<Fact> driver_size_facts(std::span<const Entry> entries);
 /// stride they keep, which says whether their sets are hashed; and the slices of the L2.
 std::vector<Fact> cache_facts(std::span<const Entry> entries);
 
+/// The entries of a level's own latency.
+inline AxisFilter at(const char* level, const char* instruction,
+                     const char* method = "unrolled chase") {
+  return {{"sweep", "latency"}, {"level", level}, {"instruction", instruction}, {"method", method}};
+}
+
 /// The fact that `decide` completes; what it returns is why there is no value, or empty.
 template <class Decide>
 Fact decided(FactName name, const Decide& decide) {
@@ -50,40 +55,40 @@ Fact decided(FactName name, const Decide& decide) {
 
 inline constexpr const char* working_set = "working set (B)";
 
-/// A curve that was measured well enough to be cut, and its regimes.
+/// A curve as far as it was measured, and its regimes: none of too few points.
 struct Curve {
   std::vector<const Entry*> entries;
-  std::optional<Segmentation> cut;  ///< empty: too few points
+  std::optional<Segmentation> cut;
+  bool ends(std::size_t regime) const { return cut && regime < cut->boundaries.size(); }
 };
 Curve curve(std::span<const Entry> all, const AxisFilter& filter,
             RampScale scale = RampScale::log2);
+
+/// Which regimes are plateaus: levels, but for the ramps between them.
+std::vector<std::size_t> plateaus(const Curve& c);
 inline bool is_plateau(const Regime& regime) { return regime.kind == Regime::Kind::plateau; }
 
 inline constexpr const char* no_curve =
     "its curve was left out of this run, or too much of it failed";
+inline constexpr std::size_t no_end = -1;
 
 inline FactName size_name(std::string id, std::string subject) {
   return {std::move(id), std::move(subject), "size", "B"};
 }
 
-/// The curve's boundary as a size; where there is none, why not: `absent` says why there may be no
+/// The end of a regime as a size; where there is none, why not: `absent` says why there may be no
 /// curve.
-Fact size_at(const Curve& c, std::optional<std::size_t> boundary, FactName name,
-             const char* absent = no_curve);
+Fact size_at(const Curve& c, std::size_t regime, FactName name, const char* absent = no_curve);
 
-/// Why a curve has no boundary.
+/// Why a curve has only one regime.
 std::string no_change(const Curve& c, const char* absent = no_curve);
 
-/// The boundary beyond which there are misses, if there is one. A regime whose latency is within
-/// two percent of the first one's is still hits, however surely the two are told apart.
-std::optional<std::size_t> end_of_hits(const Curve& c);
+/// The last regime before there are misses, or `no_end`. One whose latency is within two percent of
+/// the first one's is still hits, however surely the two are told apart.
+std::size_t end_of_hits(const Curve& c);
 
 /// Stretches a fact's interval to hold this value too.
-inline void widen(Fact& fact, double value) {
-  if (!fact.interval) return;
-  fact.interval->low = std::min(fact.interval->low, value);
-  fact.interval->high = std::max(fact.interval->high, value);
-}
+void widen(Fact& fact, double value);
 
 /// Adds these entries, and their samples, to what a fact rests on.
 template <class Entries>

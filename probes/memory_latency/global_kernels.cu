@@ -63,14 +63,17 @@ __global__ void write_chain(Chain chain) {
   *reinterpret_cast<std::uint64_t*>(address_at(chain, k)) = address_at(chain, std::uint64_t{k} + 1);
 }
 
-void (*global_chase(GlobalLoad load, Timed timed))(Chase, std::uint64_t) {
+void launch_global_chase(GlobalLoad load, int carveout_percent, const Chase& chase,
+                         cudaStream_t stream) {
   using enum GlobalLoad;
-  return with_constant<cached, l2_only, read_only, system, atomic_add, atomic_cas>(
-      load, [&](auto kind) {
-        return with_timed(timed, [&](auto how) -> void (*)(Chase, std::uint64_t) {
-          return chase_global<kind, how>;
-        });
-      });
+  with_constant<cached, l2_only, read_only, system, atomic_add, atomic_cas>(load, [&](auto kind) {
+    with_timed(chase.timed, [&](auto how) {
+      const auto kernel = chase_global<kind, how>;
+      FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                       carveout_percent));
+      launch(kernel, {1, warm_threads}, stream, chase, std::uint64_t{0});
+    });
+  });
 }
 
 }  // namespace fathom::memory_latency

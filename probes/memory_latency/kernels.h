@@ -71,17 +71,18 @@ struct Chase {
 /// the next one. Takes a thread for each.
 __global__ void write_chain(Chain chain);
 
-// Kernels of one block, and of one thread where nothing else is said. `zero`: 0, which the compiler
-// must not know.
+// Kernels of one block, and of one thread where nothing else is said, timed as the chase says.
 
-/// Takes a block of warm_threads.
-void (*global_chase(GlobalLoad load, Timed timed))(Chase, std::uint64_t zero);
+/// By a block of warm_threads. `carveout_percent`: share of shared memory; 0 leaves the most L1.
+void launch_global_chase(GlobalLoad load, int carveout_percent, const Chase& chase,
+                         cudaStream_t stream);
 /// The chain's addresses are indices into a linear texture of 32-bit texels: make_texture's.
-void (*texture_chase(Timed timed))(cudaTextureObject_t, Chase);
+void launch_texture_chase(cudaTextureObject_t texture, const Chase& chase, cudaStream_t stream);
 std::shared_ptr<cudaTextureObject_t> make_texture(const void* texels, std::size_t bytes);
-/// Takes a block of fill_threads, which write the chain at offset 0 of the block's dynamic shared
-/// memory; its base is reported.
-void (*shared_chase(SharedLoad load, Timed timed))(Chase, std::uint32_t zero);
+/// A block of fill_threads writes the chain at offset 0 of its dynamic shared memory; its base is
+/// reported.
+void launch_shared_chase(SharedLoad load, const Chase& chase, int shared_bytes,
+                         cudaStream_t stream);
 inline constexpr int fill_threads = 128;
 /// One cluster of `cluster_size` blocks, of which the first chases in the shared memory of block
 /// `target`; `Timed::mean` only. The base reported is the lower half of a generic address. From
@@ -96,7 +97,7 @@ int largest_cluster(int major, int shared_bytes);
 /// again before each chase leaves the constant caches without it. `words`: device memory,
 /// constant_bytes of it, the chain in its place.
 void copy_to_constant_memory(const std::uint32_t* words, cudaStream_t stream);
-void (*constant_chase(Timed timed))(Chase);
+void launch_constant_chase(const Chase& chase, cudaStream_t stream);
 
 /// What a kernel's parameters hold beside its other arguments: of 32,764 bytes (CUDA C++
 /// Programming Guide, "Function Parameters", from compute capability 7.0 on) a round number.
@@ -110,7 +111,7 @@ inline std::shared_ptr<const ParameterWords> parameter_words(const Chain& chain)
   return words;
 }
 /// The chain, whose base is 0, lies in the words.
-void (*parameter_chase(Timed timed))(ParameterWords, Chase);
+void launch_parameter_chase(const ParameterWords& words, const Chase& chase, cudaStream_t stream);
 
 /// Straight-line code is in blocks, sixteen bytes an instruction (Volta and later). Two
 /// instructions of a block compare and leave after the last block wanted; each of the others adds 1

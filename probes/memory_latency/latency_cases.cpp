@@ -16,95 +16,68 @@ int loads_for(Timed timed) { return timed == Timed::mean ? mean_loads : max_time
 
 Case cache_case(const DeviceFacts& device, const char* level, GlobalLoad load, Timed timed,
                 std::size_t bytes) {
-  Case c = headline(level, name_of(load), timed, bytes);
-  const GlobalChase g{load,
-                      {.chain = spread(bytes, 128),
-                       .loads = loads_for(timed),
-                       .warm = every_word(bytes),
-                       .warm_passes = 2,
-                       .timed = timed}};
-  if (load == GlobalLoad::cached || load == GlobalLoad::l2_only) c.counters = hits(g);
-  c.prepare = global_workload(g, device);
+  const Chase chase{.chain = spread(bytes, 128),
+                    .loads = loads_for(timed),
+                    .warm = every_word(bytes),
+                    .warm_passes = 2,
+                    .timed = timed};
+  Case c = headline(level, name_of(load), bytes, chase, in_region(device, load));
+  if (load == GlobalLoad::cached || load == GlobalLoad::l2_only) c.counters = hits(load, chase);
   return c;
 }
 
 /// Flushed before each launch; one load of each large page first, so that no load of the chase
 /// waits for a translation that a warm TLB would hold.
 Case dram_case(const DeviceFacts& device, Timed timed) {
+  constexpr GlobalLoad load = GlobalLoad::l2_only;
   const std::size_t bytes = region_bytes(device) / large_page_bytes * large_page_bytes;
-  Case c = headline("DRAM", name_of(GlobalLoad::l2_only), timed, bytes);
-  const GlobalChase g{GlobalLoad::l2_only,
-                      {.chain = spread(bytes, 512),
-                       .loads = timed == Timed::mean ? 2048 : max_timed_loads,
-                       .warm = spread(bytes, large_page_bytes),
-                       .warm_passes = 1,
-                       .timed = timed}};
+  const Chase chase{.chain = spread(bytes, 512),
+                    .loads = timed == Timed::mean ? 2048 : max_timed_loads,
+                    .warm = spread(bytes, large_page_bytes),
+                    .warm_passes = 1,
+                    .timed = timed};
+  Case c = headline("DRAM", name_of(load), bytes, chase, in_region(device, load));
   c.extras = {{memory_bytes, static_cast<double>(device.memory_bytes)}};
   c.cache = CacheState::cold;
   // Refresh and the other traffic of DRAM make single samples differ by more than any interval.
   c.precision = Precision{.relative_half_width = 0.002, .min_samples = 24, .time_limit_s = 0.3};
-  c.counters = hits(g);
-  c.prepare = global_workload(g, device);
+  c.counters = hits(load, chase);
   return c;
 }
 
 Case shared_case(const DeviceFacts& device, const char* instruction, SharedLoad load, Timed timed) {
   constexpr int bytes = 4 * kib;
-  Case c = headline("shared", instruction, timed, bytes);
+  Case c = headline("shared", instruction, bytes,
+                    {.chain = spread(bytes, 4), .loads = loads_for(timed), .timed = timed},
+                    [=](Context&, Chase&) -> LaunchChase {
+                      return [=](const Chase& chase, cudaStream_t stream) {
+                        launch_shared_chase(load, chase, bytes, stream);
+                      };
+                    });
   if (load == SharedLoad::load && timed == Timed::mean) {
     c.counters = {{"shared_load_instructions", mean_loads, 0, "the loads of the chase"}};
     c.extras = {{shared_bytes, static_cast<double>(device.shared_bytes_per_sm)},
                 {register_bytes, 4.0 * device.registers_per_sm}};
   }
-  c.prepare = chase_workload(
-      {.chain = spread(bytes, 4), .loads = loads_for(timed), .timed = timed},
-      [=](const Chase& chase, cudaStream_t stream) {
-        launch(shared_chase(load, timed), {1, fill_threads, bytes}, stream, chase, 0u);
-      });
   return c;
 }
 
 Case texture_case(const char* level, std::size_t bytes, Timed timed) {
   const Chain texels = spread(bytes / 4, 128 / 4);
-  Case c = headline(level, "tex1Dfetch", timed, bytes);
-  c.prepare = chase_workload(
-      {.chain = texels,
-       .loads = loads_for(timed),
-       .walked_loads = static_cast<int>(texels.count),
-       .timed = timed},
-      [=](Context& context, Chase&) -> LaunchChase {
-        const std::vector<std::uint32_t> words = index_image(texels, bytes, 1);
-        const Buffer memory = upload(context, "texels", std::as_bytes(std::span(words)));
-        return [=, texture = make_texture(memory.data, bytes)](const Chase& chase,
-                                                               cudaStream_t stream) {
-          launch(texture_chase(timed), {1, 1}, stream, *texture, chase);
-        };
-      });
-  return c;
-}
-
-void add_levels(std::vector<Case>& result, const DeviceFacts& device) {
-  using enum GlobalLoad;
-  const std::size_t in_l2 = device.l2_bytes / 8 / (64 * kib) * (64 * kib);
-  for (const Timed timed : {Timed::mean, Timed::each}) {
-    const auto add_cache = [&](const char* level, GlobalLoad load, std::size_t bytes) {
-      result.push_back(cache_case(device, level, load, timed, bytes));
-    };
-    const auto add_shared = [&](const char* instruction, SharedLoad load) {
-      result.push_back(shared_case(device, instruction, load, timed));
-    };
-    add_shared("ld.shared", SharedLoad::load);
-    add_cache("L1", cached, 16 * kib);
-    add_cache("L1", read_only, 16 * kib);
-    add_cache("L2", l2_only, in_l2);
-    result.push_back(dram_case(device, timed));
-    result.push_back(texture_case("texture L1", 16 * kib, timed));
-    result.push_back(texture_case("texture L2", mib, timed));
-    add_shared("atom.shared.add", SharedLoad::atomic_add);
-    add_shared("atom.shared.cas", SharedLoad::atomic_cas);
-    add_cache("L2", atomic_add, mib);
-    add_cache("L2", atomic_cas, mib);
-  }
+  return headline(level, "tex1Dfetch", bytes,
+                  {.chain = texels,
+                   .loads = loads_for(timed),
+                   .walked_loads = static_cast<int>(texels.count),
+                   .timed = timed},
+                  [=](Context& context, Chase&) -> LaunchChase {
+                    const std::vector<std::uint32_t> words = index_image(texels, bytes, 1);
+                    const Buffer memory =
+                        upload(context, "texels", std::as_bytes(std::span(words)));
+                    return [texture = make_texture(memory.data, bytes)](const Chase& chase,
+                                                                        cudaStream_t stream) {
+                      launch_texture_chase(*texture, chase, stream);
+                    };
+                  });
 }
 
 // Distributed shared memory: the first block of a cluster reads another's.
@@ -117,8 +90,10 @@ void add_clusters(std::vector<Case>& result, const DeviceFacts& device) {
                   {{"cluster size", std::int64_t{size}}, {"distance", std::int64_t{distance}}},
                   quick_if(distance == 1 || distance == size - 1)));
     c.prepare = chase_workload({.chain = spread(bytes, 4), .loads = mean_loads},
-                               [=](const Chase& chase, cudaStream_t stream) {
-                                 launch_cluster_chase(load, chase, bytes, size, distance, stream);
+                               [=](Context&, Chase&) -> LaunchChase {
+                                 return [=](const Chase& chase, cudaStream_t stream) {
+                                   launch_cluster_chase(load, chase, bytes, size, distance, stream);
+                                 };
                                });
   };
   const int largest = largest_cluster(device.major, bytes);
@@ -136,20 +111,20 @@ void add_clusters(std::vector<Case>& result, const DeviceFacts& device) {
 /// `allocate` gives the memory, as this GPU addresses it.
 template <class Allocate>
 Case link_case(const char* level, Timed timed, Allocate allocate) {
+  constexpr GlobalLoad load = GlobalLoad::system;
   constexpr std::size_t stride = 4096, bytes = 4096 * stride;
-  Case c = headline(level, name_of(GlobalLoad::system), timed, bytes);
+  Case c = headline(
+      level, name_of(load), bytes, {.chain = spread(bytes, stride), .loads = 512, .timed = timed},
+      [=](Context& context, Chase& chase) -> LaunchChase {
+        const std::shared_ptr<void> memory = allocate(bytes);
+        const LaunchChase launch_it = chase_through(context, load, 0, chase, memory.get());
+        FATHOM_CUDA(cudaStreamSynchronize(context.stream()));
+        return [launch_it, memory](const Chase& with_report, cudaStream_t stream) {
+          launch_it(with_report, stream);
+        };
+      });
   // What other traffic does to a link moves every median; the interval says how far.
   c.precision = Precision{.relative_half_width = 0.005, .min_samples = 24, .time_limit_s = 0.2};
-  const GlobalChase g{GlobalLoad::system,
-                      {.chain = spread(bytes, stride), .loads = 512, .timed = timed}};
-  c.prepare = chase_workload(g.chase, [=](Context& context, Chase& chase) -> LaunchChase {
-    const std::shared_ptr<void> memory = allocate(bytes);
-    const LaunchChase launch_it = chase_through(context, g, chase, memory.get());
-    FATHOM_CUDA(cudaStreamSynchronize(context.stream()));
-    return [launch_it, memory](const Chase& with_report, cudaStream_t stream) {
-      launch_it(with_report, stream);
-    };
-  });
   return c;
 }
 
@@ -184,18 +159,10 @@ std::shared_ptr<void> on_peer(int device, int peer, std::size_t bytes) {
   return {memory, [](void* p) { cudaFree(p); }};
 }
 
-void add_links(std::vector<Case>& result, const DeviceFacts& device) {
-  const int own = device.ordinal, peer = first_peer(own);
-  const auto of_peer = [=](std::size_t bytes) { return on_peer(own, peer, bytes); };
-  for (const Timed timed : {Timed::mean, Timed::each}) {
-    result.push_back(link_case("host", timed, pinned));
-    if (peer >= 0) result.push_back(link_case("peer", timed, of_peer));
-  }
-}
-
 /// The TLBs: one line in each large page, over footprints up to nearly all of the memory. The lines
 /// themselves fit the L2, so what grows with the footprint is address translation.
 void add_pages(std::vector<Case>& result, const DeviceFacts& device) {
+  constexpr GlobalLoad load = GlobalLoad::l2_only;
   constexpr std::uint64_t page = large_page_bytes;
   constexpr std::uint32_t line = 128;
   // The rest is for the driver, the L2's flush, and whoever else uses the GPU a little.
@@ -208,30 +175,56 @@ void add_pages(std::vector<Case>& result, const DeviceFacts& device) {
     // Within the page that the buffer's guard band leaves of the stride.
     chain.jitter_slots = (large_page_bytes - 2 * 4096) / line;
     chain.jitter_bytes = line;
-    const GlobalChase g{GlobalLoad::l2_only,
-                        {.chain = chain, .loads = 2048, .warm = chain, .warm_passes = 2}};
     Case& c = result.emplace_back(
-        make_case("pages", "TLB", name_of(g.load), Timed::mean, {working_set_axis(size)}));
+        make_case("pages", "TLB", name_of(load), Timed::mean, {working_set_axis(size)}));
     c.extras["pages"] = chain.count;
-    // As much for all: allocated once.
-    c.prepare = chase_workload(g.chase, [=](Context& context, Chase& chase) {
-      return chase_through(context, g, chase, context.buffers().output("pages", limit).data);
-    });
+    c.prepare = chase_workload({.chain = chain, .loads = 2048, .warm = chain, .warm_passes = 2},
+                               [=](Context& context, Chase& chase) {
+                                 // As much for all: allocated once.
+                                 void* memory = context.buffers().output("pages", limit).data;
+                                 return chase_through(context, load, 0, chase, memory);
+                               });
   }
 }
 
 }  // namespace
 
 std::vector<Case> latency_cases(const DeviceFacts& device) {
+  using enum GlobalLoad;
   std::vector<Case> result;
-  add_levels(result, device);
+  const std::size_t in_l2 = device.l2_bytes / 8 / (64 * kib) * (64 * kib);
+  for (const Timed timed : {Timed::mean, Timed::each}) {
+    const auto add_cache = [&](const char* level, GlobalLoad load, std::size_t bytes) {
+      result.push_back(cache_case(device, level, load, timed, bytes));
+    };
+    const auto add_shared = [&](const char* instruction, SharedLoad load) {
+      result.push_back(shared_case(device, instruction, load, timed));
+    };
+    add_shared("ld.shared", SharedLoad::load);
+    add_cache("L1", cached, 16 * kib);
+    add_cache("L1", read_only, 16 * kib);
+    add_cache("L2", l2_only, in_l2);
+    result.push_back(dram_case(device, timed));
+    result.push_back(texture_case("texture L1", 16 * kib, timed));
+    result.push_back(texture_case("texture L2", mib, timed));
+    add_shared("atom.shared.add", SharedLoad::atomic_add);
+    add_shared("atom.shared.cas", SharedLoad::atomic_cas);
+    add_cache("L2", atomic_add, mib);
+    add_cache("L2", atomic_cas, mib);
+  }
   add_clusters(result, device);
   return result;
 }
 
 std::vector<Case> far_cases(const DeviceFacts& device) {
   std::vector<Case> result;
-  add_links(result, device);
+  const int own = device.ordinal, peer = first_peer(own);
+  for (const Timed timed : {Timed::mean, Timed::each}) {
+    result.push_back(link_case("host", timed, pinned));
+    if (peer >= 0)
+      result.push_back(
+          link_case("peer", timed, [=](std::size_t bytes) { return on_peer(own, peer, bytes); }));
+  }
   add_pages(result, device);
   return result;
 }

@@ -1,9 +1,8 @@
-#include "probes/memory_latency/facts.h"
-
 #include <fmt/format.h>
 
 #include <cmath>
 
+#include "probes/memory_latency/facts.h"
 #include "probes/two_groups.h"
 
 namespace fathom::memory_latency {
@@ -42,10 +41,6 @@ constexpr FactLevel levels[] = {
 
 constexpr const char *each_alone = "single loads", *chased = "unrolled chase bracketed by clock64";
 
-AxisFilter at(const char* level, const char* instruction, const char* method) {
-  return {{"sweep", "latency"}, {"level", level}, {"instruction", instruction}, {"method", method}};
-}
-
 FactName latency_name(const std::string& id, std::string subject, bool time = false) {
   if (time) return {id + "_time", std::move(subject), "latency in time", "s", Better::lower};
   return {id, std::move(subject), "latency", "cycles", Better::lower};
@@ -57,9 +52,9 @@ double seconds_of(const Entry& entry) { return extra_of("latency_ns")(entry) * 1
 void add_level(std::vector<FactRow>& rows, std::span<const Entry> entries, const FactLevel& level) {
   const Entry* each = find_measured(entries, at(level.level, level.instruction, each_alone));
   for (const bool time : {false, true}) {
-    FactRow& row = rows.emplace_back(FactRow{latency_name(level.id, level.subject, time),
-                                             at(level.level, level.instruction, "unrolled chase"),
-                                             chased, level.absent});
+    FactRow& row =
+        rows.emplace_back(FactRow{latency_name(level.id, level.subject, time),
+                                  at(level.level, level.instruction), chased, level.absent});
     row.change = [=](Fact& fact, const Entry& entry) {
       if (each != nullptr) {
         fact.method += fmt::format("; single loads, less the empty bracket: {:.1f} cycles",

@@ -61,23 +61,78 @@ std::map<std::string, double> extras(const Readings& r) {
   return result;
 }
 
-std::optional<std::string> check(const Report& report, Chase chase) {
-  chase.chain.base = report.base;
+/// Nothing if a launch ended where it must, by the addresses that it must, and took time.
+std::optional<std::string> check(const Report& report, const Reporting& of) {
   const bool timed =
-      chase.timed == Timed::mean ? report.clocks > 0 : report.times[chase.loads - 1] != 0xFFFFFFFFu;
-  if (!timed) return "the chase reported no clocks";
-  return check_end(report, follow(chase.chain, chase.walked_loads, chase.loads));
+      of.timed == Timed::mean ? report.clocks > 0 : report.times[of.loads - 1] != 0xFFFFFFFFu;
+  if (!timed || report.clock_end <= report.clock_begin) return "the kernel reported no clocks";
+  if (of.executed && report.executed != *of.executed)
+    return fmt::format("the code added {} times instead of {}", report.executed, *of.executed);
+  const ChaseEnd expected = of.end(report.base);
+  if (report.end == expected.address && report.sum == expected.sum) return std::nullopt;
+  return fmt::format("the chase ended at {:#x} instead of {:#x}, or not by the addresses wanted",
+                     report.end, expected.address);
 }
 
 }  // namespace
 
-std::optional<std::string> check_end(const Report& report, const ChaseEnd& expected) {
-  if (report.end != expected.address || report.sum != expected.sum) {
-    return fmt::format("the chase ended at {:#x} instead of {:#x}, or not by the addresses wanted",
-                       report.end, expected.address);
-  }
-  if (report.clock_end <= report.clock_begin) return "the kernel reported no clocks";
-  return std::nullopt;
+std::function<Workload(Context&)> report_workload(std::function<Reporting(Context&)> prepare) {
+  return [=, readings = std::make_shared<Readings>()](Context& context) {
+    const Reporting of = prepare(context);
+    const Buffer buffer = context.buffers().output("report", sizeof(Report));
+    const auto report = [=, stream = context.stream()] {
+      return copy_to_host<Report>(buffer, stream).front();
+    };
+    Workload workload = workload_of(
+        context, {buffer}, [=] { of.launch(buffer.as<Report>()); },
+        [=] { return check(report(), of); });
+    workload.read_sample = [=] { return take(*readings, report(), of); };
+    workload.extras = [=] { return extras(*readings); };
+    return workload;
+  };
+}
+
+std::function<Workload(Context&)> chase_workload(const Chase& wanted, const PrepareChase& prepare) {
+  return report_workload([=](Context& context) -> Reporting {
+    Chase chase = wanted;
+    const LaunchChase launch = prepare(context, chase);
+    return {[=, stream = context.stream()](Report* report) mutable {
+              chase.report = report;
+              launch(chase, stream);
+            },
+            [=](std::uint64_t base) mutable {
+              chase.chain.base = base;
+              return follow(chase.chain, chase.walked_loads, chase.loads);
+            },
+            chase.timed, chase.loads};
+  });
+}
+
+LaunchChase chase_through(Context& context, GlobalLoad load, int carveout_percent, Chase& chase,
+                          void* memory) {
+  chase.chain.base = chase.warm.base = reinterpret_cast<std::uint64_t>(memory);
+  launch(write_chain, threads_for(chase.chain.count, 256), context.stream(), chase.chain);
+  return [=](const Chase& with_report, cudaStream_t stream) {
+    launch_global_chase(load, carveout_percent, with_report, stream);
+  };
+}
+
+std::size_t region_bytes(const DeviceFacts& device) {
+  const std::size_t wanted = std::max<std::size_t>(4 * device.l2_bytes, std::size_t{1} << 30);
+  return std::min(wanted, device.memory_bytes / 4);
+}
+
+PrepareChase in_region(const DeviceFacts& device, GlobalLoad load, int carveout_percent) {
+  return [=, region = region_bytes(device)](Context& context, Chase& chase) {
+    const Buffer memory = context.buffers().output("region", region);
+    // Not zero, which could be told from data by compression, up to behind the last element.
+    const Chain& c = chase.chain;
+    const std::uint64_t span = (c.count - 1) * c.stride +
+                               std::uint64_t{c.jitter_slots - 1} * c.jitter_bytes +
+                               sizeof(std::uint64_t);
+    FATHOM_CUDA(cudaMemsetAsync(memory.data, 0x5A, span, context.stream()));
+    return chase_through(context, load, carveout_percent, chase, memory.data);
+  };
 }
 
 Case make_case(const char* sweep, const char* level, const char* instruction, Timed timed,
@@ -93,86 +148,25 @@ Case make_case(const char* sweep, const char* level, const char* instruction, Ti
   return c;
 }
 
-Case headline(const char* level, const char* instruction, Timed timed, std::size_t bytes) {
-  Case c = make_case("latency", level, instruction, timed, {working_set_axis(bytes)}, Suite::quick);
+Case headline(const char* level, const char* instruction, std::size_t bytes, const Chase& chase,
+              const PrepareChase& prepare) {
+  Case c = make_case("latency", level, instruction, chase.timed, {working_set_axis(bytes)},
+                     Suite::quick);
   // The mean over thousands of loads already, and most do not vary at all: a dozen samples of it
   // say so.
   c.precision = Precision{.relative_half_width = 0.002, .min_samples = 12, .time_limit_s = 0.15};
+  c.prepare = chase_workload(chase, prepare);
   return c;
 }
 
-std::size_t region_bytes(const DeviceFacts& device) {
-  const std::size_t wanted = std::max<std::size_t>(4 * device.l2_bytes, std::size_t{1} << 30);
-  return std::min(wanted, device.memory_bytes / 4);
-}
-
-std::function<Workload(Context&)> report_workload(std::function<Reporting(Context&)> prepare) {
-  return [=, readings = std::make_shared<Readings>()](Context& context) {
-    const Reporting of = prepare(context);
-    const Buffer buffer = context.buffers().output("report", sizeof(Report));
-    const auto report = [=, stream = context.stream()] {
-      return copy_to_host<Report>(buffer, stream).front();
-    };
-    Workload workload = workload_of(
-        context, {buffer}, [=] { of.launch(buffer.as<Report>()); },
-        [=] { return of.check(report()); });
-    workload.read_sample = [=] { return take(*readings, report(), of); };
-    workload.extras = [=] { return extras(*readings); };
-    return workload;
-  };
-}
-
-std::function<Workload(Context&)> chase_workload(const Chase& wanted, const PrepareChase& prepare) {
-  return report_workload([=](Context& context) -> Reporting {
-    Chase chase = wanted;
-    const LaunchChase launch = prepare(context, chase);
-    return {[=, stream = context.stream()](Report* report) {
-              Chase with_report = chase;
-              with_report.report = report;
-              launch(with_report, stream);
-            },
-            [=](const Report& report) { return check(report, chase); }, chase.timed, chase.loads};
-  });
-}
-
-std::function<Workload(Context&)> chase_workload(const Chase& wanted, const LaunchChase& launch) {
-  return chase_workload(
-      wanted, [=](Context&, Chase&) { return launch; });
-}
-
-LaunchChase chase_through(Context& context, const GlobalChase& g, Chase& chase, void* memory) {
-  chase.chain.base = chase.warm.base = reinterpret_cast<std::uint64_t>(memory);
-  launch(write_chain, threads_for(chase.chain.count, 256), context.stream(), chase.chain);
-  const auto kernel = global_chase(g.load, chase.timed);
-  return [kernel, percent = g.carveout_percent](const Chase& with_report, cudaStream_t stream) {
-    FATHOM_CUDA(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                     cudaFuncAttributePreferredSharedMemoryCarveout, percent));
-    launch(kernel, {1, warm_threads}, stream, with_report, std::uint64_t{0});
-  };
-}
-
-std::function<Workload(Context&)> global_workload(const GlobalChase& g, const DeviceFacts& device) {
-  const std::size_t region = region_bytes(device);
-  return chase_workload(g.chase, [=](Context& context, Chase& chase) {
-    const Buffer memory = context.buffers().output("region", region);
-    // Not zero, which could be told from data by compression, up to behind the last element.
-    const Chain& c = chase.chain;
-    const std::uint64_t span = (c.count - 1) * c.stride +
-                               std::uint64_t{c.jitter_slots - 1} * c.jitter_bytes +
-                               sizeof(std::uint64_t);
-    FATHOM_CUDA(cudaMemsetAsync(memory.data, 0x5A, span, context.stream()));
-    return chase_through(context, g, chase, memory.data);
-  });
-}
-
-std::vector<CounterRequest> hits(const GlobalChase& g) {
-  const Chain& warm = g.chase.warm;
-  const double warmed = warm.stride >= 32 ? warm.count : warm.count * warm.stride / 32.0;
+std::vector<CounterRequest> hits(GlobalLoad load, const Chase& chase) {
+  const double warmed =
+      chase.warm.stride >= 32 ? chase.warm.count : chase.warm.count * chase.warm.stride / 32.0;
   std::vector<CounterRequest> counters{
-      {"global_load_sectors", g.chase.loads + g.chase.walked_loads + warmed * g.chase.warm_passes,
-       0, "one sector a load of the chasing thread, and the sectors of the loads that warm up"},
+      {"global_load_sectors", chase.loads + chase.walked_loads + warmed * chase.warm_passes, 0,
+       "one sector a load of the chasing thread, and the sectors of the loads that warm up"},
       {"l1_hit_rate"}};
-  if (g.load == GlobalLoad::l2_only)
+  if (load == GlobalLoad::l2_only)
     counters.insert(counters.end(), {{"l2_hit_rate"}, {"dram_read_bytes"}});
   return counters;
 }

@@ -1,5 +1,3 @@
-#include "probes/memory_latency/facts.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,22 +7,22 @@
 #include <set>
 
 #include "models/cache_sets.h"
+#include "probes/memory_latency/facts.h"
 #include "results/format.h"
 
 namespace fathom::memory_latency {
 namespace {
 
-/// Entries of a sweep by the place on one of its axes.
-using Points = std::map<std::int64_t, const Entry*>;
+/// The entries of a sweep that have a value, by their places on two of its axes.
+using Points = std::map<std::pair<double, double>, const Entry*>;
 
-/// The entries that `filter` selects and that have a value, by the whole number on `axis`.
-Points points_by(std::span<const Entry> entries, const AxisFilter& filter, const char* axis) {
+Points points_by(std::span<const Entry> entries, const char* sweep, const char* level,
+                 const char* first, const char* second) {
   Points result;
-  for (const Entry* entry : select(entries, filter)) {
-    const AxisValue* value = find_axis(*entry, axis);
-    if (entry->metric.value && value != nullptr)
-      result.insert({std::get<std::int64_t>(*value), entry});
-  }
+  for (const Entry* entry : select(entries, {{"sweep", sweep}, {"level", level}}))
+    if (const std::pair place{axis_of(first)(*entry), axis_of(second)(*entry)};
+        entry->metric.value && !std::isnan(place.first + place.second))
+      result.insert({place, entry});
   return result;
 }
 
@@ -48,15 +46,7 @@ struct CacheLevel {
 };
 
 const CacheLevel cache_levels[] = {
-    {"L1",
-     "l1",
-     "sector",
-     2,
-     2,
-     {{"sweep", "latency"},
-      {"level", "L1"},
-      {"instruction", "ld.global"},
-      {"method", "unrolled chase"}}},
+    {"L1", "l1", "sector", 2, 2, at("L1", "ld.global")},
     {"L2",
      "l2",
      "fetch_granularity",
@@ -65,17 +55,17 @@ const CacheLevel cache_levels[] = {
      {{"sweep", "associativity"}, {"level", "L2"}, {"stride (B)", std::int64_t{line}}}}};
 
 std::string line_of(std::span<const Entry> entries, const CacheLevel& of, Fact& fact) {
+  const Points points = points_by(entries, "line", of.level, "candidate (B)", "stride (B)");
+  add_evidence(fact, std::views::values(points));
   // At which candidates the elements fit nowhere but in lines shorter than the candidate.
-  std::map<std::int64_t, bool> at_least;
+  std::map<int, bool> at_least;
   std::vector<double> fitting;
-  for (const std::int64_t candidate : {64, 128, 256}) {
-    const Points points =
-        points_by(entries, {{"sweep", "line"}, {"level", of.level}, {"candidate (B)", candidate}},
-                  "stride (B)");
-    if (!points.contains(candidate) || !points.contains(candidate / 2)) return left_out;
-    add_evidence(fact, std::views::values(points));
-    fitting.push_back(latency_of(*points.find(candidate / 2)));
-    at_least[candidate] = latency_of(*points.find(candidate)) >= of.overflow * fitting.back();
+  for (const int candidate : {64, 128, 256}) {
+    const auto half = points.find({candidate, candidate / 2});
+    const auto whole = points.find({candidate, candidate});
+    if (half == points.end() || whole == points.end()) return left_out;
+    fitting.push_back(latency_of(*half));
+    at_least[candidate] = latency_of(*whole) >= of.overflow * fitting.back();
   }
   const auto [least, most] = std::ranges::minmax(fitting);
   if (most >= of.overflow * least) return "not all elements that should fit take the same";
@@ -88,8 +78,7 @@ std::string line_of(std::span<const Entry> entries, const CacheLevel& of, Fact& 
 
 std::string fetched(std::span<const Entry> entries, const CacheLevel& of, Fact& fact) {
   constexpr double told_apart = 1.3;  // how far a miss must be from a hit
-  const Points points =
-      points_by(entries, {{"sweep", "fetch"}, {"level", of.level}}, "distance (B)");
+  const Points points = points_by(entries, "fetch", of.level, "distance (B)", "distance (B)");
   if (points.size() < 4) return left_out;
   add_evidence(fact, std::views::values(points));
   const double hit = latency_of(*points.begin()), miss = latency_of(*points.rbegin());
@@ -97,9 +86,9 @@ std::string fetched(std::span<const Entry> entries, const CacheLevel& of, Fact& 
   const auto first_miss = std::ranges::find_if(points, misses);
   if (miss < told_apart * hit || !std::all_of(first_miss, points.end(), misses))
     return "there is no distance from which on second loads miss, and below which they hit";
-  const std::int64_t last_hit = std::prev(first_miss)->first;
-  fact.value = static_cast<double>(first_miss->first);
-  fact.interval = Interval{static_cast<double>(last_hit + 4), *fact.value, 1,
+  const double last_hit = std::prev(first_miss)->first.first;
+  fact.value = first_miss->first.first;
+  fact.interval = Interval{last_hit + 4, *fact.value, 1,
                            "the words tried: the last that hits, the first that misses"};
   fact.method =
       fmt::format("the second of two loads hits up to {} B after a first that missed", last_hit);
@@ -109,38 +98,34 @@ std::string fetched(std::span<const Entry> entries, const CacheLevel& of, Fact& 
 /// More than any cache of a GPU is known to have.
 constexpr std::uint32_t most_ways = 64;
 
-std::string bytes(std::int64_t count) { return format_bytes(static_cast<double>(count)); }
+/// The most elements of a stride without misses, and what a load of them takes.
+struct Most {
+  std::uint64_t elements = 0;  ///< 0: not even the fewest tried stay
+  double latency = 0;
+};
 
 /// What the sweep of a level has told.
 struct Kept {
-  Points most;  ///< by stride, where some stay: the most elements without misses
-  std::set<std::int64_t> strides, elements;  ///< tried
-  double capacity = 0;                       ///< bytes; NaN: not known
-  std::int64_t most_at(std::int64_t stride) const {
-    return std::get<std::int64_t>(*find_axis(*most.at(stride), "elements"));
-  }
-  std::int64_t tried() const { return *elements.rbegin(); }  ///< most elements of all strides
+  std::map<std::uint64_t, Most> at;  ///< by stride; empty where there is nothing to tell
+  std::set<std::uint64_t> tried;     ///< numbers of elements
+  double capacity = 0;               ///< bytes; NaN: not known
 };
 
-/// Without strides where there is nothing to tell.
 Kept kept(std::span<const Entry> entries, const CacheLevel& of, Fact& evidence) {
   Kept result;
   const Entry* hit = find_measured(entries, of.hit);
   if (hit == nullptr) return result;
-  const AxisFilter sweep{{"sweep", "associativity"}, {"level", of.level}};
-  for (const std::int64_t stride : std::views::keys(points_by(entries, sweep, "stride (B)"))) {
-    result.strides.insert(stride);
-    AxisFilter where = sweep;
-    where.emplace_back("stride (B)", stride);
-    const Points points = points_by(entries, where, "elements");
-    add_evidence(evidence, std::views::values(points));
-    bool all_hit = true;
-    for (const auto& point : points) {
-      result.elements.insert(point.first);
-      result.capacity = extra_of(fmt::format("expected_{}_bytes", of.prefix))(*point.second);
-      all_hit = all_hit && latency_of(point) < of.missing_some * *hit->metric.value;
-      if (all_hit) result.most[stride] = point.second;
-    }
+  const Points points = points_by(entries, "associativity", of.level, "stride (B)", "elements");
+  add_evidence(evidence, std::views::values(points));
+  std::set<double> missed;  // strides
+  for (const auto& [place, entry] : points) {
+    const auto [stride, elements] = place;
+    const double latency = *entry->metric.value;
+    result.tried.insert(static_cast<std::uint64_t>(elements));
+    result.capacity = extra_of(fmt::format("expected_{}_bytes", of.prefix))(*entry);
+    Most& most = result.at[static_cast<std::uint64_t>(stride)];
+    if (!(latency < of.missing_some * *hit->metric.value)) missed.insert(stride);
+    if (!missed.contains(stride)) most = {static_cast<std::uint64_t>(elements), latency};
   }
   return result;
 }
@@ -148,22 +133,21 @@ Kept kept(std::span<const Entry> entries, const CacheLevel& of, Fact& evidence) 
 /// Lines of the widest stride that stay, beside what sets without a hash could keep.
 std::string strided_lines(std::span<const Entry> entries, const CacheLevel& of, Fact& fact) {
   const Kept k = kept(entries, of, fact);
-  if (k.strides.empty()) return left_out;
-  const std::int64_t widest = *k.strides.rbegin(), narrowest = *k.strides.begin();
-  if (!k.most.contains(widest))
-    return fmt::format("of lines {} apart not even the fewest tried stay", bytes(widest));
-  const auto stay = static_cast<std::uint64_t>(k.most_at(widest));
-  fact.value = static_cast<double>(stay);
-  fact.method =
-      fmt::format("{} apart, {:.0f} cycles each", bytes(widest), latency_of(*k.most.find(widest)));
-  if (narrowest != widest && k.most.contains(narrowest))
-    fact.method += fmt::format(" ({:.0f} at {})", latency_of(*k.most.begin()), bytes(narrowest));
+  if (k.at.empty()) return left_out;
+  const auto& [widest, most] = *k.at.rbegin();
+  const auto& [narrowest, at_narrowest] = *k.at.begin();
+  if (most.elements == 0)
+    return fmt::format("of lines {} apart not even the fewest tried stay", format_bytes(widest));
+  fact.value = static_cast<double>(most.elements);
+  fact.method = fmt::format("{} apart, {:.0f} cycles each", format_bytes(widest), most.latency);
+  if (narrowest != widest && at_narrowest.elements > 0)
+    fact.method += fmt::format(" ({:.0f} at {})", at_narrowest.latency, format_bytes(narrowest));
   if (k.capacity > 0)
     fact.method += fmt::format(
         "; sets that are bits of the address, of up to {} ways, would keep {} of them", most_ways,
         models::most_lines_kept_by_any(static_cast<std::uint64_t>(k.capacity), line, most_ways,
-                                       static_cast<std::uint64_t>(widest), stay));
-  if (k.most_at(widest) == k.tried()) fact.method += "; no more were tried";
+                                       widest, most.elements));
+  if (most.elements == *k.tried.rbegin()) fact.method += "; no more were tried";
   return "";
 }
 
@@ -171,34 +155,34 @@ std::string strided_lines(std::span<const Entry> entries, const CacheLevel& of, 
 /// stayed.
 bool explains(const Kept& k, std::uint64_t sets, std::uint32_t ways) {
   return std::ranges::all_of(
-      std::views::keys(k.most),
-      [&](std::int64_t stride) {
-        const auto stays = static_cast<std::int64_t>(models::most_lines_kept(
-            {sets * ways * line, line, ways}, static_cast<std::uint64_t>(stride),
-            static_cast<std::uint64_t>(k.tried())));
-        const auto next = k.elements.upper_bound(k.most_at(stride));
-        return stays >= k.most_at(stride) && (next == k.elements.end() || stays < *next);
+      k.at,
+      [&](const auto& at) {
+        const std::uint64_t most = at.second.elements;
+        const std::uint64_t stays =
+            models::most_lines_kept({sets * ways * line, line, ways}, at.first, *k.tried.rbegin());
+        const auto next = k.tried.upper_bound(most);
+        return stays >= most && (next == k.tried.end() || stays < *next);
       });
 }
 
 std::string associativity(std::span<const Entry> entries, const CacheLevel& of, Fact& fact) {
   const Kept k = kept(entries, of, fact);
-  if (k.strides.empty()) return left_out;
-  if (k.most.size() < k.strides.size()) {
-    return fmt::format("at {} of {} strides not even the fewest lines tried, {}, stay",
-                       k.strides.size() - k.most.size(), k.strides.size(), *k.elements.begin());
-  }
+  if (k.at.empty()) return left_out;
+  std::size_t none = 0, all = 0;  // strides of which none or all of the lines tried stay
   std::string stayed;
-  bool all = true;
-  for (const std::int64_t stride : std::views::keys(k.most)) {
-    all = all && k.most_at(stride) == k.tried();
-    stayed += fmt::format("{}{} lines at strides of {}", stayed.empty() ? "" : ", ",
-                          k.most_at(stride), bytes(stride));
+  for (const auto& [stride, most] : k.at) {
+    none += most.elements == 0;
+    all += most.elements == *k.tried.rbegin();
+    stayed += fmt::format("{}{} lines at strides of {}", stayed.empty() ? "" : ", ", most.elements,
+                          format_bytes(stride));
   }
-  if (all)
+  if (none > 0)
+    return fmt::format("at {} of {} strides not even the fewest lines tried, {}, stay", none,
+                       k.at.size(), *k.tried.begin());
+  if (all == k.at.size())
     return fmt::format(
-        "sets are hashed, or there is only one: {} lines {} apart stay without a miss", k.tried(),
-        bytes(*k.strides.rbegin()));
+        "sets are hashed, or there is only one: {} lines {} apart stay without a miss",
+        *k.tried.rbegin(), format_bytes(k.at.rbegin()->first));
   constexpr std::uint64_t most_sets = 1 << 20;
   std::set<std::uint32_t> possible;  // numbers of ways, powers of two
   for (std::uint32_t ways = 1; ways <= most_ways; ways *= 2)

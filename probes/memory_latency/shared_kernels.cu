@@ -101,14 +101,14 @@ auto with_load(SharedLoad load, F&& f) {
 
 }  // namespace
 
-void (*shared_chase(SharedLoad load, Timed timed))(Chase, std::uint32_t) {
-  return with_load(
-      load,
-      [&](auto kind) {
-        return with_timed(
-            timed,
-            [&](auto how) -> void (*)(Chase, std::uint32_t) { return chase_shared<kind, how>; });
-      });
+void launch_shared_chase(SharedLoad load, const Chase& chase, int shared_bytes,
+                         cudaStream_t stream) {
+  with_load(load, [&](auto kind) {
+    with_timed(chase.timed, [&](auto how) {
+      launch(chase_shared<kind, how>, {1, fill_threads, shared_bytes}, stream, chase,
+             std::uint32_t{0});
+    });
+  });
 }
 
 void launch_cluster_chase(SharedLoad load, const Chase& chase, int shared_bytes, int cluster_size,

@@ -1,13 +1,13 @@
-#include "probes/memory_latency/facts.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
+#include <tuple>
 #include <utility>
 
+#include "probes/memory_latency/facts.h"
 #include "results/statistics.h"
 
 namespace fathom::memory_latency {
@@ -21,16 +21,23 @@ Curve curve(std::span<const Entry> all, const AxisFilter& filter, RampScale scal
   return result;
 }
 
-Fact size_at(const Curve& c, std::optional<std::size_t> index, FactName name, const char* absent) {
-  if (!index) return missing_fact(std::move(name), no_change(c, absent));
-  const Boundary& boundary = c.cut->boundaries.at(*index);
+std::vector<std::size_t> plateaus(const Curve& c) {
+  std::vector<std::size_t> result;
+  for (std::size_t i = 0; c.cut && i < c.cut->regimes.size(); ++i)
+    if (is_plateau(c.cut->regimes[i])) result.push_back(i);
+  return result;
+}
+
+Fact size_at(const Curve& c, std::size_t regime, FactName name, const char* absent) {
+  if (!c.ends(regime)) return missing_fact(std::move(name), no_change(c, absent));
+  const Boundary& boundary = c.cut->boundaries[regime];
   Fact fact = named_fact(std::move(name));
   fact.value = boundary.below_x;
   fact.interval = boundary.interval;
   fact.method = fmt::format(
-      "largest working set before the chase's latency leaves {}; {} regimes by change-point "
+      "largest working set before the chase's latency leaves its {}; {} regimes by change-point "
       "segmentation of {} points",
-      is_plateau(c.cut->regimes.at(*index)) ? "its plateau" : "its line", c.cut->regimes.size(),
+      is_plateau(c.cut->regimes[regime]) ? "plateau" : "line", c.cut->regimes.size(),
       c.entries.size());
   if (c.cut->stability)
     fact.method +=
@@ -45,11 +52,17 @@ std::string no_change(const Curve& c, const char* absent) {
                      c.cut->regimes.back().last_x);
 }
 
-std::optional<std::size_t> end_of_hits(const Curve& c) {
+std::size_t end_of_hits(const Curve& c) {
   constexpr double same_hits = 0.02;
-  for (std::size_t i = 0; c.cut && i < c.cut->boundaries.size(); ++i)
+  for (std::size_t i = 0; c.ends(i); ++i)
     if (c.cut->regimes[i + 1].last_y > c.cut->regimes.front().level * (1 + same_hits)) return i;
-  return std::nullopt;
+  return no_end;
+}
+
+void widen(Fact& fact, double value) {
+  if (!fact.interval) return;
+  fact.interval->low = std::min(fact.interval->low, value);
+  fact.interval->high = std::max(fact.interval->high, value);
 }
 
 namespace {
@@ -114,25 +127,24 @@ void add_l1(std::vector<Fact>& facts, std::span<const Entry> entries) {
       {"l1.reserved", "L1", "unified memory that is neither L1 nor carve-out", "B", Better::lower});
   std::vector<double> kept;
   for (const double carveout : carveouts) {
-    // The smallest carve-out's is what people mean by the size of the L1.
-    const bool first = carveout == *carveouts.begin();
     AxisFilter where = sweep;
     where.emplace_back("carve-out (KiB)", static_cast<std::int64_t>(carveout));
     const Curve c = curve(entries, where);
-    Fact size =
+    // The smallest carve-out's is what people mean by the size of the L1.
+    const std::string id = carveout == *carveouts.begin()
+                               ? "l1.size"
+                               : fmt::format("l1.size.carveout_{}kib", carveout);
+    Fact& size = facts.emplace_back(
         size_at(c, end_of_hits(c),
-                size_name(first ? "l1.size" : fmt::format("l1.size.carveout_{}kib", carveout),
-                          fmt::format("L1 beside a carve-out of {} KiB", carveout)));
+                size_name(id, fmt::format("L1 beside a carve-out of {} KiB", carveout))));
     const double expected =
         size.value ? extra_of("expected_l1_bytes")(*c.entries.front()) : std::nan("");
-    if (!std::isnan(expected)) {
-      size.bound = Bound{expected, "L1 and shared memory of an SM together, less the carve-out"};
-      kept.push_back(expected - *size.value);
-      reserved.repeats += size.repeats;
-      // One of each curve: the others stand with that curve's own fact.
-      reserved.evidence.push_back(size.evidence.front());
-    }
-    facts.push_back(std::move(size));
+    if (std::isnan(expected)) continue;
+    size.bound = Bound{expected, "L1 and shared memory of an SM together, less the carve-out"};
+    kept.push_back(expected - *size.value);
+    reserved.repeats += size.repeats;
+    // One of each curve: the others stand with that curve's own fact.
+    reserved.evidence.push_back(size.evidence.front());
   }
   if (kept.empty()) {
     reserved.reason = no_curve;
@@ -153,28 +165,26 @@ void add_l1(std::vector<Fact>& facts, std::span<const Entry> entries) {
 /// far lines have taken the mean a third of the way from near hits to DRAM (H200).
 void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
   const Curve c = curve(entries, {{"sweep", "size"}, {"level", "L2"}}, RampScale::share);
-  const Entry* dram = find_measured(
-      entries, {{"sweep", "latency"}, {"level", "DRAM"}, {"method", "unrolled chase"}});
+  const Entry* dram = find_measured(entries, at("DRAM", "ld.global.cg"));
   const FactName of_all = size_name("l2.size", "L2");
   const FactName of_part{"l2.partition", "L2", "partition size", "B"};
   const auto neither = [&](const std::string& reason) {
-    facts.push_back(missing_fact(of_all, reason));
-    facts.push_back(missing_fact(of_part, reason));
+    for (const FactName& name : {of_all, of_part}) facts.push_back(missing_fact(name, reason));
   };
-  if (!c.cut || c.cut->boundaries.empty()) return neither(no_change(c));
+  if (!c.ends(0)) return neither(no_change(c));
   if (dram == nullptr) return neither("the latency of DRAM is not there to tell misses");
   const std::vector<Regime>& regimes = c.cut->regimes;
   const double hit = regimes.front().level, misses = hit + (*dram->metric.value - hit) / 2;
   // The last change before which there were no misses to speak of.
-  std::optional<std::size_t> last;
-  for (std::size_t i = 0; i < c.cut->boundaries.size(); ++i)
+  std::size_t last = no_end;
+  for (std::size_t i = 0; c.ends(i); ++i)
     if (regimes[i].last_y < misses) last = i;
-  if (!last || regimes.back().last_y < misses)
+  if (last == no_end || regimes.back().last_y < misses)
     return neither("the curve does not go from hits to misses, which take as long as DRAM");
-  Fact size = size_at(c, last, of_all);
+  Fact& size = facts.emplace_back(size_at(c, last, of_all));
   // Misses only add to a slope that is there already, since far lines count before: where the one
   // slope turns into the other says more than the boundary between two points.
-  const bool slopes = !is_plateau(regimes[*last]) && !is_plateau(regimes[*last + 1]);
+  const bool slopes = !is_plateau(regimes[last]) && !is_plateau(regimes[last + 1]);
   const auto turn = slopes ? hinge(curve_of(c.entries, working_set), *size.value) : std::nullopt;
   if (turn) {
     size.value = *turn;
@@ -183,8 +193,7 @@ void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
   }
   const double expected = extra_of("expected_l2_bytes")(*c.entries.front());
   if (!std::isnan(expected)) size.published = Published{expected, "the driver, for this GPU"};
-  facts.push_back(std::move(size));
-  facts.push_back(*last == 0
+  facts.push_back(last == 0
                       ? missing_fact(of_part, "the latency changes nowhere below the L2's size")
                       : size_at(c, 0, of_part));
 }
@@ -192,29 +201,21 @@ void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
 /// Each end of a plateau is a level's reach; the step to the next plateau is what its miss costs.
 void add_tlb(std::vector<Fact>& facts, std::span<const Entry> entries) {
   const Curve c = curve(entries, {{"sweep", "pages"}});
-  int level = 0;
-  for (std::size_t i = 0; c.cut && i < c.cut->boundaries.size(); ++i) {
-    const std::vector<Regime>& regimes = c.cut->regimes;
-    if (!is_plateau(regimes[i])) continue;
-    const std::string number = ++level == 1 ? "" : fmt::format("_{}", level);
-    facts.push_back(
-        size_at(c, i, {"tlb.reach" + number, fmt::format("TLB level {}", level), "reach", "B"}));
-    const auto next = std::find_if(regimes.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                                   regimes.end(), is_plateau);
-    if (next == regimes.end()) continue;
-    Fact cost = facts.back();
-    cost.id = "tlb.miss_latency" + number;
-    cost.quantity = "miss latency";
-    cost.unit = "cycles";
-    cost.better = Better::lower;
-    cost.value = next->level - regimes[i].level;
-    cost.interval.reset();
-    cost.method = "difference of the plateaus before and after its reach";
-    facts.push_back(std::move(cost));
-  }
-  if (level == 0)
-    facts.push_back(size_at(c, std::nullopt, {"tlb.reach", "TLB", "reach", "B"},
+  const std::vector<std::size_t> levels = plateaus(c);
+  if (levels.empty() || !c.ends(levels[0]))
+    facts.push_back(size_at(c, no_end, {"tlb.reach", "TLB", "reach", "B"},
                             "footprints are swept in the default suite only, or failed"));
+  for (std::size_t i = 0; i < levels.size() && c.ends(levels[i]); ++i) {
+    const std::string number = i == 0 ? "" : fmt::format("_{}", i + 1);
+    const std::string subject = fmt::format("TLB level {}", i + 1);
+    facts.push_back(size_at(c, levels[i], {"tlb.reach" + number, subject, "reach", "B"}));
+    if (i + 1 == levels.size()) continue;
+    Fact& cost = facts.emplace_back(named_fact(
+        {"tlb.miss_latency" + number, subject, "miss latency", "cycles", Better::lower}));
+    cost.value = c.cut->regimes[levels[i + 1]].level - c.cut->regimes[levels[i]].level;
+    cost.method = "difference of the plateaus before and after its reach";
+    add_evidence(cost, c.entries);
+  }
 }
 
 }  // namespace

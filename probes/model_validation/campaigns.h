@@ -48,7 +48,8 @@ struct CampaignResult {
 
 /// Puts into the entry, whose metric is the number of trials that differ, in their plural, what the
 /// campaign found, with the counters of each comparison. A campaign that could not compare
-/// everything has no value and has failed, never passed. Returns what is wrong with an output.
+/// everything has no value; without a reason for that it has failed. Returns what is wrong with an
+/// output.
 std::optional<std::string> report(const CampaignResult& result, Entry& entry);
 
 }  // namespace fathom::model_validation

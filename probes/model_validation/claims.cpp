@@ -12,15 +12,13 @@ namespace {
 void add_answer(Conclusions& rows, const std::string& model, const std::string& trials,
                 const std::string& what) {
   const auto compared = [](const Entry& e) {
-    return e.metric.value && e.extras.contains("trials");
+    return is_measured(e) && e.extras.contains("trials");
   };
-  const auto sum = [&](const char* name, Figure figure, std::function<bool(const Entry&)> only) {
-    rows.reading.quantities.push_back(
-        {model + name, {{"model", model}}, Pick::sum, std::move(figure), "", std::move(only)});
-  };
-  sum(" trials", extra_of("trials"), compared);
-  sum(" differing", metric_of, compared);
-  sum(" left", passes(std::not_fn(compared)), std::not_fn(compared));
+  const AxisFilter where{{"model", model}};
+  rows.reading.push_back({model + " trials", where, Pick::sum, extra_of("trials"), "", compared});
+  rows.reading.push_back({model + " differing", where, Pick::sum, metric_of, "", compared});
+  const auto one = [](const Entry&) { return 1; };
+  rows.reading.push_back({model + " left", where, Pick::sum, one, "", std::not_fn(compared)});
   rows.answer += "[; {" + model + " differing:,} of {" + model + " trials:,} random " + trials +
                  " differ from " + what + "][; {" + model +
                  " left} of the cases could not be compared with " + what + "]";
@@ -45,48 +43,46 @@ ClaimRow l1() {
       {"8B", {{32, 4096, 32, 8, 0, 128256, 14336}, 8030261248, 128 * KiB}},
       {"70B", {{80, 8192, 64, 8, 0, 128256, 28672}, 70553706496, 320 * KiB}},
       {"7B", {qwen, 7615616512, 56 * KiB}}};
-  ClaimRow row{"L1",
-               "A transformer's parameter count, precision, context and batch fix the memory, "
-               "bandwidth and FLOP/s it needs",
-               "announced, not written", toyx};
+  Reading reading;
+  std::vector<FigureRange> checks;
   const auto add = [&](const std::string& name, double counted, double wanted) {
-    row.reading.formulas.push_back({name, [=](const Figures&) { return counted; }});
-    row.checks.push_back({name, wanted, wanted});
+    reading.push_back(formula(name, [=](const Figures&) { return counted; }));
+    checks.push_back({name, wanted, wanted});
   };
   for (const auto& [name, of] : published) {
     const Transformer model = transformer_of_shape(of.shape);
     add(name, model.parameters.total, of.parameters);
     add(std::string(name) + " cache", 2 * *kv_elements_per_token(model), of.cache_bytes);
   }
-  for (const Formula& formula : {ratio("size", "7B", "8B"), ratio("cache", "7B cache", "8B cache"),
-                                 ratio("alike", "cache", "size")})
-    row.reading.formulas.push_back(formula);
-  row.checks.push_back({"alike", same_speed, 1 / same_speed});
-  row.sentence =
+  reading.push_back(
+      formula("alike", [](const Figures& f) { return f["7B cache/8B cache"] / f["7B/8B"]; }));
+  checks.push_back({"alike", same_speed, 1 / same_speed});
+  return claim_row(
+      "L1", toyx,
+      "A transformer's parameter count, precision, context and batch fix the memory, bandwidth and "
+      "FLOP/s it needs",
+      "announced, not written", reading, checks,
       "a shape gives the published figures and a number of parameters alone leaves the cache open: "
-      "Qwen2.5 7B has {size:%} of the parameters of Llama 3.1 8B and {cache:%} of its cache; from "
-      "their shapes `fathom predict transformer` counts {8B}, {70B} and {7B} parameters of Llama "
-      "3.1 8B and 70B and Qwen2.5 7B, and {8B cache}, {70B cache} and {7B cache} bytes of cache a "
-      "token in 16 bits, as published";
-  row.rule = Rule::cases;
-  return row;
-}
-
-std::vector<View> views() {
-  return {
-      {.title = "Every campaign",
-       .columns = {"model", "operation", "bits", "extra:trials", "metric", "expected", "verdict"}},
-      {.title = "Occupancy",
-       .note = "Sums of resident blocks per SM, and configurations that differ from the model.",
-       .where = {{"model", {"occupancy"}}},
-       .columns = {"extra:trials", "extra:launchable", "counter:driver_blocks",
-                   "counter:driver_blocks_mismatches"}}};
+      "Qwen2.5 7B has {7B/8B:%} of the parameters of Llama 3.1 8B and {7B cache/8B cache:%} of its "
+      "cache; from their shapes `fathom predict transformer` counts {8B}, {70B} and {7B} "
+      "parameters of Llama 3.1 8B and 70B and Qwen2.5 7B, and {8B cache}, {70B cache} and {7B "
+      "cache} bytes of cache a token in 16 bits, as published",
+      Rule::cases);
 }
 
 }  // namespace
 
 Findings conclude(std::span<const Entry> entries) {
-  Conclusions rows{.claims = {l1()}, .views = views()};
+  Conclusions rows{
+      .claims = {l1()},
+      .views = {
+          table("Every campaign", {},
+                {"model", "operation", "bits", "extra:trials", "metric", "expected", "verdict"}),
+          table("Occupancy", {{"model", {"occupancy"}}},
+                {"extra:trials", "extra:launchable", "counter:driver_blocks",
+                 "counter:driver_blocks_mismatches"},
+                "Sums of resident blocks per SM, and configurations that differ from the "
+                "model.")}};
   add_answer(rows, "shared memory", "warp patterns", "the shared-memory model");
   add_answer(rows, "global memory", "warp patterns", "the global-memory model");
   add_answer(rows, "occupancy", "configurations", "the occupancy model");

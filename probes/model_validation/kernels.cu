@@ -20,10 +20,6 @@ __device__ bool is_active(const Trial& trial) {
   return (trial.active_mask >> threadIdx.x & 1u) != 0;
 }
 
-__device__ std::uint64_t region_of(const Trial& trial) {
-  return reinterpret_cast<std::uint64_t>(trial.region);
-}
-
 __device__ void set_untouched(Words& w) {
   for (std::uint32_t& word : w) word = untouched;
 }
@@ -42,37 +38,41 @@ __device__ int bytes_written(std::uint32_t word) {
   return 4 - __popc(__vcmpeq4(word, 0xFFFFFFFFu)) / 8;
 }
 
-template <int Bytes>
-__global__ void __launch_bounds__(lanes) shared_load(const __grid_constant__ Trial trial) {
+template <class Memory, models::Access op, int Bytes>
+__global__ void __launch_bounds__(lanes) access(const __grid_constant__ Trial trial) {
   if (trial.active_mask == 0) return;
-  __shared__ alignas(128) std::uint32_t region[shared_words];
+  constexpr bool in_shared = std::is_same_v<Memory, SharedMemory>;
+  constexpr bool loads = op == models::Access::load;
+  typename Memory::Address base;
+  __shared__ alignas(128) std::uint32_t region[in_shared ? shared_words : 1];
+  if constexpr (in_shared) {
 #pragma unroll 1
-  for (std::uint32_t i = threadIdx.x; i < trial.fill_words; i += lanes) region[i] = word_value(i);
-  __syncwarp();
-  Words w;
-  set_untouched(w);
-  if (is_active(trial))
-    SharedMemory::load<Bytes>(w, shared_address(region) + trial.offset[threadIdx.x]);
-  if (trial.out != nullptr) write_found(trial.out, w);
-}
-
-template <int Bytes>
-__global__ void __launch_bounds__(lanes) shared_store(const __grid_constant__ Trial trial) {
-  if (trial.active_mask == 0) return;
-  __shared__ alignas(128) std::uint32_t region[shared_words];
-#pragma unroll 1
-  for (std::uint32_t i = threadIdx.x; i < trial.fill_words; i += lanes) region[i] = untouched;
-  __syncwarp();
+    for (std::uint32_t i = threadIdx.x; i < trial.fill_words; i += lanes)
+      region[i] = loads ? word_value(i) : untouched;
+    __syncwarp();
+    base = shared_address(region);
+  } else {
+    base = reinterpret_cast<std::uint64_t>(trial.region);
+  }
   const std::uint32_t offset = trial.offset[threadIdx.x];
-  const std::uint32_t address = shared_address(region) + offset;
+  const typename Memory::Address address = base + offset;
   Words w;
-  set_stored(w, offset);
-  if (is_active(trial)) SharedMemory::store<Bytes>(address, w);
+  if constexpr (loads) {
+    set_untouched(w);
+    if (is_active(trial)) Memory::template load<Bytes>(w, address);
+  } else {
+    set_stored(w, offset);
+    if (is_active(trial)) Memory::template store<Bytes>(address, w);
+  }
+  if constexpr (!loads && !in_shared) return;  // global_check looks
   if (trial.out == nullptr) return;
-  __syncwarp();
-  set_untouched(w);
-  if (is_active(trial)) SharedMemory::load<Bytes>(w, address);
+  if constexpr (!loads) {
+    __syncwarp();
+    set_untouched(w);
+    if (is_active(trial)) Memory::template load<Bytes>(w, address);
+  }
   write_found(trial.out, w);
+  if constexpr (loads) return;
   int written = 0;
 #pragma unroll 1
   for (std::uint32_t i = threadIdx.x; i < trial.fill_words; i += lanes)
@@ -81,30 +81,13 @@ __global__ void __launch_bounds__(lanes) shared_store(const __grid_constant__ Tr
 }
 
 template <int Bytes>
-__global__ void __launch_bounds__(lanes) global_load(const __grid_constant__ Trial trial) {
-  if (trial.active_mask == 0) return;
-  Words w;
-  set_untouched(w);
-  if (is_active(trial)) GlobalMemory::load<Bytes>(w, region_of(trial) + trial.offset[threadIdx.x]);
-  if (trial.out != nullptr) write_found(trial.out, w);
-}
-
-template <int Bytes>
-__global__ void __launch_bounds__(lanes) global_store(const __grid_constant__ Trial trial) {
-  if (trial.active_mask == 0) return;
-  const std::uint32_t offset = trial.offset[threadIdx.x];
-  Words w;
-  set_stored(w, offset);
-  if (is_active(trial)) GlobalMemory::store<Bytes>(region_of(trial) + offset, w);
-}
-
-template <int Bytes>
 __global__ void __launch_bounds__(check_threads) global_check(const __grid_constant__ Trial trial) {
   if (threadIdx.x < lanes) {
     Words w;
     set_untouched(w);
     if (is_active(trial))
-      GlobalMemory::load<Bytes>(w, region_of(trial) + trial.offset[threadIdx.x]);
+      GlobalMemory::load<Bytes>(
+          w, reinterpret_cast<std::uint64_t>(trial.region) + trial.offset[threadIdx.x]);
     write_found(trial.out, w);
     trial.out[found_values + threadIdx.x] = 0;
   }
@@ -125,20 +108,21 @@ __global__ void __launch_bounds__(check_threads) global_check(const __grid_const
 
 void launch_access(Space space, models::Access op, int bytes, const Trial& trial,
                    cudaStream_t stream) {
-  const bool load = op == models::Access::load;
+  using enum models::Access;
   with_constant<1, 2, 4, 8, 16>(bytes, [&](auto width) {
     const auto kernel = space == Space::shared
-                            ? (load ? shared_load<width> : shared_store<width>)
-                            : (load ? global_load<width> : global_store<width>);
-    kernel<<<1, lanes, 0, stream>>>(trial);
+                            ? (op == load ? access<SharedMemory, load, width>
+                                          : access<SharedMemory, store, width>)
+                            : (op == load ? access<GlobalMemory, load, width>
+                                          : access<GlobalMemory, store, width>);
+    launch(kernel, {1, lanes}, stream, trial);
   });
-  FATHOM_CUDA(cudaGetLastError());
 }
 
 void launch_global_check(int bytes, const Trial& trial, cudaStream_t stream) {
-  with_constant<1, 2, 4, 8, 16>(
-      bytes, [&](auto width) { global_check<width><<<1, check_threads, 0, stream>>>(trial); });
-  FATHOM_CUDA(cudaGetLastError());
+  with_constant<1, 2, 4, 8, 16>(bytes, [&](auto width) {
+    launch(global_check<width>, {1, check_threads}, stream, trial);
+  });
 }
 
 }  // namespace fathom::model_validation

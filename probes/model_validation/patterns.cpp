@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
@@ -17,101 +19,69 @@ using models::WarpAccess;
 
 namespace {
 
-class Generator {
- public:
-  /// One series for each space, operation and width from one seed.
-  Generator(Space space, Access op, int bytes, std::uint64_t seed)
-      : op_(op),
-        bytes_(bytes),
-        width_(static_cast<std::uint64_t>(bytes)),
-        region_(region_bytes(space)) {
-    std::seed_seq sequence{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32),
-                           static_cast<std::uint32_t>(space), static_cast<std::uint32_t>(op),
-                           static_cast<std::uint32_t>(bytes)};
-    random_.seed(sequence);
-  }
+/// Draws for one space, operation and width. Methods without arguments each draw a kind of pattern.
+struct Generator {
+  Access op;
+  int bytes;
+  std::uint64_t width, region;  ///< bytes
+  std::mt19937_64 random;
 
-  RandomPattern next() {
-    static constexpr struct {
-      const char* name;
-      WarpAccess (Generator::*draw)();
-    } kinds[] = {
-        {"contiguous", &Generator::contiguous},       {"strided", &Generator::strided},
-        {"broadcast", &Generator::broadcast},         {"paired", &Generator::paired},
-        {"nearly-paired", &Generator::nearly_paired}, {"grouped", &Generator::grouped},
-        {"permuted", &Generator::permuted},           {"tile-column", &Generator::tile_column},
-        {"structures", &Generator::structures},       {"few-banks", &Generator::few_banks},
-        {"few-addresses", &Generator::few_addresses}, {"clustered", &Generator::clustered},
-        {"scattered", &Generator::scattered},         {"reversed", &Generator::reversed}};
-    static_assert(std::size(kinds) == pattern_kinds);
-    const auto& kind = kinds[below(pattern_kinds)];
-    RandomPattern pattern{kind.name, (this->*kind.draw)()};
-    pattern.access.active_mask = active_lanes();
-    return pattern;
-  }
-
- private:
   // Its bias is below 2^-40 for the small numbers here.
-  std::uint64_t below(std::uint64_t n) { return random_() % n; }
+  std::uint64_t below(std::uint64_t n) { return random() % n; }
   bool chance(unsigned percent) { return below(100) < percent; }
   /// A multiple of the width such that `span` bytes from there on lie within the region.
-  std::uint64_t base_for(std::uint64_t span) {
-    return below((region_ - span) / width_ + 1) * width_;
-  }
+  std::uint64_t base_for(std::uint64_t span) { return below((region - span) / width + 1) * width; }
 
   /// Addresses as they are drawn, lane after lane.
   WarpAccess by_lane(auto&& draw) {
-    WarpAccess access = models::broadcast(op_, bytes_);
+    WarpAccess access = models::broadcast(op, bytes);
     for (std::uint64_t& address : access.address) address = draw();
     return access;
   }
 
   WarpAccess contiguous() {
-    return models::strided(op_, bytes_, width_, base_for(warp_size * width_));
+    return models::strided(op, bytes, width, base_for(warp_size * width));
   }
 
-  /// By any multiple of the width.
+  /// By any multiple of the width. Small strides decide most; large ones walk over lines and pages.
   WarpAccess strided() {
-    // Small strides decide most; large ones walk over lines and pages.
-    const std::uint64_t most = (region_ - width_) / ((warp_size - 1) * width_);
+    const std::uint64_t most = (region - width) / ((warp_size - 1) * width);
     const std::uint64_t stride =
-        width_ * (chance(70) ? below(std::min<std::uint64_t>(most, 40) + 1) : below(most + 1));
-    return models::strided(op_, bytes_, stride, base_for((warp_size - 1) * stride + width_));
+        width * (chance(70) ? below(std::min<std::uint64_t>(most, 40) + 1) : below(most + 1));
+    return models::strided(op, bytes, stride, base_for((warp_size - 1) * stride + width));
   }
 
-  /// One address, or one for each group of lanes.
+  /// One address, or one for each group of lanes, down to pairs.
   WarpAccess broadcast() {
-    WarpAccess access = models::broadcast(op_, bytes_, base_for(width_));
-    // One address for each group of lanes, down to pairs.
+    std::uint64_t address = base_for(width);
     const int group = warp_size >> below(5);
-    for (int lane = 0; lane < warp_size; ++lane) {
-      if (lane % group == 0 && lane > 0) access.address[lane] = base_for(width_);
-      if (lane % group != 0) access.address[lane] = access.address[lane - 1];
-    }
-    return access;
+    return by_lane([&, lane = 0]() mutable {
+      if (lane % group == 0 && lane > 0) address = base_for(width);
+      ++lane;
+      return address;
+    });
   }
 
   /// Lanes that differ in some bits of their number share an address.
   WarpAccess paired() {
     const auto ignored = static_cast<unsigned>(chance(60) ? 1 + below(3) : 1 + below(31));
-    WarpAccess access = models::paired(op_, bytes_, ignored);
-    if (chance(50)) {
-      const std::uint64_t base = base_for(warp_size * width_);
-      for (std::uint64_t& address : access.address) address += base;
-      return access;
-    }
-    // The pairs anywhere, still in agreement.
+    WarpAccess access = models::paired(op, bytes, ignored);
     std::array<std::uint64_t, warp_size> place;
-    for (std::uint64_t& p : place) p = base_for(width_);
-    for (std::uint64_t& address : access.address) address = place[address / width_];
+    if (chance(50)) {
+      const std::uint64_t base = base_for(warp_size * width);
+      for (std::uint64_t i = 0; i < warp_size; ++i) place[i] = base + i * width;
+    } else {  // the pairs anywhere, still in agreement
+      for (std::uint64_t& p : place) p = base_for(width);
+    }
+    for (std::uint64_t& address : access.address) address = place[address / width];
     return access;
   }
 
   /// The same but for a lane or two.
   WarpAccess nearly_paired() {
     WarpAccess access = paired();
-    access.address[below(warp_size)] = base_for(width_);
-    if (chance(50)) access.address[below(warp_size)] = base_for(width_);
+    access.address[below(warp_size)] = base_for(width);
+    if (chance(50)) access.address[below(warp_size)] = base_for(width);
     return access;
   }
 
@@ -119,10 +89,10 @@ class Generator {
   WarpAccess grouped() {
     const int lanes = 1 << (1 + below(4));
     const std::uint64_t groups = warp_size / lanes;
-    const std::uint64_t most = (region_ - lanes * width_) / ((groups - 1) * width_);
-    const std::uint64_t distance = width_ * (chance(50) ? below(65) : below(most + 1));
-    return models::grouped(op_, bytes_, lanes, distance,
-                           base_for((groups - 1) * distance + lanes * width_));
+    const std::uint64_t most = (region - lanes * width) / ((groups - 1) * width);
+    const std::uint64_t distance = width * (chance(50) ? below(65) : below(most + 1));
+    return models::grouped(op, bytes, lanes, distance,
+                           base_for((groups - 1) * distance + lanes * width));
   }
 
   /// Contiguous or strided, lanes shuffled within groups of 4 to 32.
@@ -130,105 +100,115 @@ class Generator {
     const WarpAccess access = chance(50) ? strided() : contiguous();
     const std::uint64_t group = std::uint64_t{4} << below(4);
     std::array<int, warp_size> source;
-    for (int lane = 0; lane < warp_size; ++lane) source[lane] = lane;
-    for (std::uint64_t lane = 0; lane < warp_size; ++lane) {
-      const std::uint64_t first = lane / group * group;
-      std::swap(source[lane], source[first + below(group)]);
-    }
+    std::iota(source.begin(), source.end(), 0);
+    for (std::uint64_t lane = 0; lane < warp_size; ++lane)
+      std::swap(source[lane], source[lane / group * group + below(group)]);
     return models::permuted(access, source);
   }
 
-  /// A column of a tile that is plain, padded or swizzled.
+  /// A column of a tile that is plain, padded or swizzled, whose 32 rows fit the region.
   WarpAccess tile_column() {
-    models::Tile tile;
-    tile.element_bytes = bytes_;
-    // 32 rows must fit the region, the padding included.
-    const std::uint64_t most = region_ / (warp_size * width_);
-    tile.row_elements = 4 << below(5);
-    while (static_cast<std::uint64_t>(tile.row_elements) + 4 > most) tile.row_elements /= 2;
+    models::Tile tile{.element_bytes = bytes, .row_elements = 4 << below(5)};
+    while (tile.row_elements + std::uint64_t{4} > region / (warp_size * width))
+      tile.row_elements /= 2;
     const std::uint64_t kind = below(3);  // plain, padded, swizzled
     if (kind == 1) tile.padding_elements = static_cast<int>(1 + below(4));
     tile.xor_swizzle = kind == 2;
     const auto column = static_cast<int>(below(tile.row_elements));
-    tile.base = base_for(warp_size * (tile.row_elements + tile.padding_elements) * width_);
-    return models::tile_column(op_, tile, column);
+    tile.base = base_for(warp_size * (tile.row_elements + tile.padding_elements) * width);
+    return models::tile_column(op, tile, column);
   }
 
-  /// One member of an array of structures.
+  /// One member of an array of structures; or a transposing read: neighbouring lanes take the
+  /// members of one structure, a few of each.
   WarpAccess structures() {
     const std::uint64_t members = 2 + below(15);
-    const std::uint64_t stride = members * width_;
+    const std::uint64_t stride = members * width;
     const std::uint64_t base = base_for(warp_size * stride);
-    WarpAccess access = models::strided(op_, bytes_, stride, base + below(members) * width_);
-    // Or a transposing read: neighbouring lanes take the members of one structure, a few of each.
-    if (chance(30)) {
-      const std::uint64_t taken = 1 + below(members);
-      for (std::uint64_t lane = 0; lane < warp_size; ++lane)
-        access.address[lane] = base + lane / taken * stride + lane % taken * width_;
-    }
-    return access;
+    const std::uint64_t member = below(members);
+    if (!chance(30)) return models::strided(op, bytes, stride, base + member * width);
+    const std::uint64_t taken = 1 + below(members);
+    return by_lane([&, lane = std::uint64_t{0}]() mutable {
+      const std::uint64_t i = lane++;
+      return base + i / taken * stride + i % taken * width;
+    });
   }
 
   /// Random words within one to four banks (sectors of one line, in global memory).
   WarpAccess few_banks() {
-    const std::uint64_t unit = std::max<std::uint64_t>(width_, 4);  // a bank's word at least
+    const std::uint64_t unit = std::max<std::uint64_t>(width, 4);  // a bank's word at least
     const std::uint64_t slots = 128 / unit;
-    const std::uint64_t lines = 1 + below(std::min<std::uint64_t>(64, region_ / 128));
+    const std::uint64_t lines = 1 + below(std::min<std::uint64_t>(64, region / 128));
     const std::uint64_t first = below(slots), count = 1 + below(4);
     return by_lane([&] {
       const std::uint64_t line = below(lines) * 128;
       const std::uint64_t slot = (first + below(count)) % slots * unit;
-      return line + slot + below(unit / width_) * width_;
+      return line + slot + below(unit / width) * width;
     });
   }
 
   /// Random lanes share a few addresses.
   WarpAccess few_addresses() {
     std::vector<std::uint64_t> choice(1 + below(12));
-    const std::uint64_t span = chance(50) ? 512 : region_;
-    for (std::uint64_t& address : choice) address = below(span / width_) * width_;
+    const std::uint64_t span = chance(50) ? 512 : region;
+    for (std::uint64_t& address : choice) address = below(span / width) * width;
     return by_lane([&] { return choice[below(choice.size())]; });
   }
 
   /// Each lane anywhere in a window of `span` bytes.
   WarpAccess within(std::uint64_t span) {
     const std::uint64_t base = base_for(span);
-    return by_lane([&] { return base + below(span / width_) * width_; });
+    return by_lane([&] { return base + below(span / width) * width; });
   }
-  WarpAccess clustered() { return within(width_ << below(10)); }
-  WarpAccess scattered() { return within(region_); }
+  WarpAccess clustered() { return within(width << below(10)); }
+  WarpAccess scattered() { return within(region); }
 
   WarpAccess reversed() {
     WarpAccess access = strided();
-    std::reverse(access.address.begin(), access.address.end());
+    std::ranges::reverse(access.address);
     return access;
   }
 
   std::uint32_t active_lanes() {
-    const auto bits = [&] { return static_cast<std::uint32_t>(random_()); };
-    const std::uint64_t kind = below(10);
-    if (kind < 3) return all_lanes;
-    if (kind == 3) return bits();  // half of the lanes
-    if (kind == 4) return bits() & bits() & bits();
-    if (kind == 5) return bits() | bits() | bits();
+    const auto bits = [&] { return static_cast<std::uint32_t>(random()); };
     std::uint32_t mask = 0;
-    if (kind == 6) {  // whole quarter-warps
-      for (int quarter = 0; quarter < 4; ++quarter)
-        if (chance(50)) mask |= 0xFFu << (8 * quarter);
-      return mask;
+    switch (below(10)) {
+      case 3:
+        return bits();  // half of the lanes
+      case 4:
+        return bits() & bits() & bits();
+      case 5:
+        return bits() | bits() | bits();
+      case 6:  // whole quarter-warps
+        for (int quarter = 0; quarter < 4; ++quarter)
+          if (chance(50)) mask |= 0xFFu << (8 * quarter);
+        return mask;
+      case 7:
+        return all_lanes >> below(warp_size);  // the ragged end of an array
+      case 8: {
+        const std::uint64_t step = 2u << below(4);  // every 2nd, 4th, 8th or 16th lane
+        for (std::uint64_t lane = below(step); lane < warp_size; lane += step) mask |= 1u << lane;
+        return mask;
+      }
+      case 9:
+        return 1u << below(warp_size);
+      default:
+        return all_lanes;
     }
-    if (kind == 7) return all_lanes >> below(warp_size);  // the ragged end of an array
-    if (kind == 9) return 1u << below(warp_size);
-    const std::uint64_t step = 2u << below(4);  // every 2nd, 4th, 8th or 16th lane
-    for (std::uint64_t lane = below(step); lane < warp_size; lane += step) mask |= 1u << lane;
-    return mask;
   }
-
-  Access op_;
-  int bytes_;
-  std::uint64_t width_, region_;  ///< bytes
-  std::mt19937_64 random_;
 };
+
+constexpr struct {
+  const char* name;
+  WarpAccess (Generator::*draw)();
+} kinds[] = {{"contiguous", &Generator::contiguous},       {"strided", &Generator::strided},
+             {"broadcast", &Generator::broadcast},         {"paired", &Generator::paired},
+             {"nearly-paired", &Generator::nearly_paired}, {"grouped", &Generator::grouped},
+             {"permuted", &Generator::permuted},           {"tile-column", &Generator::tile_column},
+             {"structures", &Generator::structures},       {"few-banks", &Generator::few_banks},
+             {"few-addresses", &Generator::few_addresses}, {"clustered", &Generator::clustered},
+             {"scattered", &Generator::scattered},         {"reversed", &Generator::reversed}};
+static_assert(std::size(kinds) == pattern_kinds);
 
 }  // namespace
 
@@ -241,7 +221,17 @@ const char* name(Access op) { return op == Access::load ? "load" : "store"; }
 
 std::function<RandomPattern()> random_patterns(Space space, Access op, int bytes,
                                                std::uint64_t seed) {
-  return [generator = Generator(space, op, bytes, seed)]() mutable { return generator.next(); };
+  std::seed_seq one_of_each{static_cast<std::uint32_t>(seed),
+                            static_cast<std::uint32_t>(seed >> 32),
+                            static_cast<std::uint32_t>(space), static_cast<std::uint32_t>(op),
+                            static_cast<std::uint32_t>(bytes)};
+  return [draw = Generator{op, bytes, static_cast<std::uint64_t>(bytes), region_bytes(space),
+                           std::mt19937_64(one_of_each)}]() mutable {
+    const auto& kind = kinds[draw.below(pattern_kinds)];
+    RandomPattern pattern{kind.name, (draw.*kind.draw)()};
+    pattern.access.active_mask = draw.active_lanes();
+    return pattern;
+  };
 }
 
 std::string csv_row(const WarpAccess& access) {

@@ -13,34 +13,75 @@ double mean(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-double pairs_of(double things) { return things * (things - 1) / 2; }
+/// Rows by how far they are from each other, and how their groups join.
+struct Linkage {
+  Rows distances;
+  Pairs merges;  ///< from the nearest two things on, each group by its first member
 
-/// 1 - correlation of each pair of rows: from 0, which a row has to itself, to 2.
-Rows correlation_distances(const Rows& rows) {
-  Rows distances(rows.size(), std::vector<double>(rows.size()));
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    for (std::size_t j = i + 1; j < rows.size(); ++j)
-      distances[i][j] = distances[j][i] = 1 - correlation(rows[i], rows[j]);
-  return distances;
-}
+  explicit Linkage(const Rows& rows) : distances(rows.size(), std::vector<double>(rows.size())) {
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        distances[i][j] = distances[j][i] = 1 - correlation(rows[i], rows[j]);
+    Rows between = distances;  // of groups, each in its first member's row
+    std::vector<double> sizes(rows.size(), 1);
+    std::vector<std::size_t> alive(rows.size());
+    std::iota(alive.begin(), alive.end(), std::size_t{0});
+    while (alive.size() > 1) {
+      std::pair nearest{alive[0], alive[1]};
+      for (std::size_t i = 0; i < alive.size(); ++i)
+        for (std::size_t j = i + 1; j < alive.size(); ++j)
+          if (between[alive[i]][alive[j]] < between[nearest.first][nearest.second])
+            nearest = {alive[i], alive[j]};
+      const auto [first, second] = merges.emplace_back(nearest);
+      const double together = sizes[first] + sizes[second];
+      for (const std::size_t other : alive)
+        between[first][other] = between[other][first] =
+            (sizes[first] * between[first][other] + sizes[second] * between[second][other]) /
+            together;
+      sizes[first] = together;
+      std::erase(alive, second);
+    }
+  }
 
-/// The silhouettes of as many groups as `least`, one more, and so on up to `most`.
-std::vector<double> silhouettes(const Rows& rows, std::size_t least, std::size_t most) {
-  const Rows distances = correlation_distances(rows);
-  const Pairs linkage = average_linkage(distances);
-  std::vector<double> widths;
-  for (std::size_t groups = least; groups <= most; ++groups)
-    widths.push_back(silhouette(distances, cut(linkage, groups)));
-  return widths;
-}
+  Labels cut(std::size_t groups) const {
+    return connected(distances.size(), std::span(merges).first(distances.size() - groups));
+  }
 
-/// The rows without every `step`th column from `first` on.
-Rows without_columns(const Rows& rows, std::size_t first, std::size_t step) {
-  Rows rest(rows.size());
+  double silhouette(std::size_t number) const {
+    const Labels labels = cut(number);
+    const auto groups = members(labels);
+    double sum = 0;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      const auto& own_group = groups[labels[i]];
+      if (groups.size() < 2 || own_group.size() < 2) continue;
+      double own = 0, next = std::numeric_limits<double>::infinity();  // mean distances
+      for (const auto& group : groups) {
+        double all = 0;
+        for (const std::size_t j : group) all += distances[i][j];
+        if (&group == &own_group)
+          own = all / static_cast<double>(group.size() - 1);
+        else
+          next = std::min(next, all / static_cast<double>(group.size()));
+      }
+      if (const double larger = std::max(own, next); larger > 0) sum += (next - own) / larger;
+    }
+    return sum / static_cast<double>(labels.size());
+  }
+};
+
+/// The silhouettes of as many groups as `least`, one more, and so on up to `most`; without every
+/// `step`th column from `first` on, or with all of them.
+std::vector<double> silhouettes(const Rows& rows, std::size_t least, std::size_t most,
+                                std::size_t first = 1, std::size_t step = 1) {
+  Rows kept(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i)
     for (std::size_t c = 0; c < rows[i].size(); ++c)
-      if (c % step != first) rest[i].push_back(rows[i][c]);
-  return rest;
+      if (c % step != first) kept[i].push_back(rows[i][c]);
+  const Linkage linkage(kept);
+  std::vector<double> widths;
+  for (std::size_t groups = least; groups <= most; ++groups)
+    widths.push_back(linkage.silhouette(groups));
+  return widths;
 }
 
 }  // namespace
@@ -73,79 +114,18 @@ double correlation(std::span<const double> a, std::span<const double> b) {
   return std::clamp(products / std::sqrt(squares_a * squares_b), -1.0, 1.0);
 }
 
-Pairs average_linkage(const Rows& distances) {
-  Pairs merges;
-  Rows between = distances;  // of groups, each in its first member's row
-  std::vector<double> sizes(distances.size(), 1);
-  std::vector<std::size_t> alive(distances.size());
-  std::iota(alive.begin(), alive.end(), std::size_t{0});
-  while (alive.size() > 1) {
-    std::size_t first = alive[0], second = alive[1];
-    for (std::size_t i = 0; i < alive.size(); ++i) {
-      for (std::size_t j = i + 1; j < alive.size(); ++j) {
-        if (between[alive[i]][alive[j]] < between[first][second]) {
-          first = alive[i];
-          second = alive[j];
-        }
-      }
-    }
-    merges.emplace_back(first, second);
-    const double together = sizes[first] + sizes[second];
-    for (const std::size_t other : alive) {
-      const double distance =
-          (sizes[first] * between[first][other] + sizes[second] * between[second][other]) /
-          together;
-      between[first][other] = between[other][first] = distance;
-    }
-    sizes[first] = together;
-    std::erase(alive, second);
-  }
-  return merges;
-}
-
-Labels cut(const Pairs& linkage, std::size_t groups) {
-  const std::size_t things = linkage.size() + 1;
-  return connected(things, std::span(linkage).first(things - groups));
-}
-
-Labels clusters(const Rows& rows, std::size_t groups) {
-  return cut(average_linkage(correlation_distances(rows)), groups);
-}
-
-double silhouette(const Rows& distances, const Labels& labels) {
-  const auto groups = members(labels);
-  if (groups.size() < 2) return 0;
-  double sum = 0;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    const auto& own_group = groups[labels[i]];
-    if (own_group.size() < 2) continue;
-    double own = 0, next = std::numeric_limits<double>::infinity();  // mean distances
-    for (const auto& group : groups) {
-      double all = 0;
-      for (const std::size_t j : group) all += distances[i][j];
-      if (&group == &own_group)
-        own = all / static_cast<double>(group.size() - 1);
-      else
-        next = std::min(next, all / static_cast<double>(group.size()));
-    }
-    if (const double larger = std::max(own, next); larger > 0) sum += (next - own) / larger;
-  }
-  return sum / static_cast<double>(labels.size());
-}
+Labels clusters(const Rows& rows, std::size_t groups) { return Linkage(rows).cut(groups); }
 
 double adjusted_rand_index(const Labels& a, const Labels& b) {
-  std::map<std::pair<int, int>, double> cells;
-  std::map<int, double> rows, columns;
+  double all = 0, in_a = 0, in_b = 0, together = 0;  // pairs: all, and those in one group
   for (std::size_t i = 0; i < a.size(); ++i) {
-    ++cells[{a[i], b[i]}];
-    ++rows[a[i]];
-    ++columns[b[i]];
+    for (std::size_t j = 0; j < i; ++j) {
+      ++all;
+      in_a += a[i] == a[j];
+      in_b += b[i] == b[j];
+      together += a[i] == a[j] && b[i] == b[j];
+    }
   }
-  double together = 0, in_a = 0, in_b = 0;
-  for (const auto& [cell, count] : cells) together += pairs_of(count);
-  for (const auto& [label, count] : rows) in_a += pairs_of(count);
-  for (const auto& [label, count] : columns) in_b += pairs_of(count);
-  const double all = pairs_of(static_cast<double>(a.size()));
   const double by_chance = all > 0 ? in_a * in_b / all : 0;
   const double most = (in_a + in_b) / 2;
   if (most == by_chance) return 1;  // both all in one group, or both all alone
@@ -170,7 +150,7 @@ Labels renumbered(std::span<const int> labels) {
 }
 
 int number_of_groups(const Labels& labels) {
-  return labels.empty() ? 0 : *std::max_element(labels.begin(), labels.end()) + 1;
+  return labels.empty() ? 0 : std::ranges::max(labels) + 1;
 }
 
 std::vector<std::vector<std::size_t>> members(const Labels& labels) {
@@ -190,7 +170,7 @@ Grouping parsimonious_clusters(const Rows& rows, std::size_t least, std::size_t 
   if (widest > 0 && deletions > 1) {
     Rows without;  // silhouettes without each group of columns
     for (std::size_t g = 0; g < deletions; ++g)
-      without.push_back(silhouettes(without_columns(rows, g, deletions), least, least + widest));
+      without.push_back(silhouettes(rows, least, least + widest, g, deletions));
     // Whether the silhouette falls short of the widest by no more than the error of that.
     const auto as_good = [&](std::size_t k) {
       const double n = static_cast<double>(deletions);

@@ -9,13 +9,16 @@ namespace fathom {
 
 // Groups of things that behave alike, such as SMs whose latencies to the same lines rise and fall
 // together. Everything here is deterministic, and a permutation of the things permutes the result.
-// Rows are as long as each other, distances square and symmetric, and all values finite.
+// Rows are as long as each other, and all values finite.
 
 /// One row of values for each thing.
 using Rows = std::vector<std::vector<double>>;
 
 /// The group of each thing. Groups are numbered from 0 in the order of their first members.
 using Labels = std::vector<int>;
+
+/// Two things each, in order, whose groups are joined.
+using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
 
 /// Each value less its row's and its column's mean, plus the mean of all: what an additive model of
 /// rows and columns leaves over.
@@ -24,25 +27,12 @@ Rows double_centred(const Rows& rows);
 /// Pearson's correlation coefficient, from -1 to 1; 0 where either is constant.
 double correlation(std::span<const double> a, std::span<const double> b);
 
-/// Two things each, in order, whose groups are joined.
-using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
-
-/// What average linkage joins, from the nearest pair of things to all of them in one group. The
-/// distance of two groups is the mean distance of their members (Sokal and Michener, "A statistical
-/// method for evaluating systematic relationships", 1958). Among equal distances the pair with the
-/// earliest members is joined first. Takes about n^3 steps: meant for hundreds of things.
-Pairs average_linkage(const Rows& distances);
-
-/// As many groups as asked for, from 1 to the number of things, of those that are joined so.
-Labels cut(const Pairs& linkage, std::size_t groups);
-
-/// So many groups of rows that rise and fall together, by average linkage of their correlations.
+/// So many groups of rows that rise and fall together, by average linkage of their correlations:
+/// the nearest two groups become one until there are so few, where the distance of two groups is
+/// the mean of 1 - correlation over their members (Sokal and Michener, "A statistical method for
+/// evaluating systematic relationships", 1958). Among equal distances the pair with the earliest
+/// members is joined first. Takes about n^3 steps: meant for hundreds of things.
 Labels clusters(const Rows& rows, std::size_t groups);
-
-/// How much nearer things are to their own group than to the next one: mean silhouette width, from
-/// -1 to 1, where a thing alone in its group counts 0 (Rousseeuw, "Silhouettes: a graphical aid to
-/// the interpretation and validation of cluster analysis", 1987). 0 for one group.
-double silhouette(const Rows& distances, const Labels& labels);
 
 /// Agreement of two groupings of the same things: 1 if they are the same, about 0 if only by chance
 /// (Hubert and Arabie, "Comparing partitions", 1985). Two groupings that leave chance nothing, all
@@ -60,7 +50,10 @@ int number_of_groups(const Labels& labels);
 /// Members of each group, ascending.
 std::vector<std::vector<std::size_t>> members(const Labels& labels);
 
-/// A grouping, how well it fits, and what stood against it.
+/// A grouping, how well it fits, and what stood against it. How well: the mean silhouette width,
+/// how much nearer things are to their own group than to the next one, from -1 to 1, where a thing
+/// alone in its group counts 0 (Rousseeuw, "Silhouettes: a graphical aid to the interpretation and
+/// validation of cluster analysis", 1987). 0 for one group.
 struct Grouping {
   Labels labels;
   int groups = 0;

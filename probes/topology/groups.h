@@ -1,13 +1,11 @@
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "probes/topology/clustering.h"
-#include "probes/topology/names.h"
 #include "results/rows.h"
 
 // Groups of SMs by each method, and the facts that they make. Labels are by SM number: label i is
@@ -15,12 +13,34 @@
 
 namespace fathom::topology {
 
+// Names of axes' values, which the cases give and the conclusions look for.
+
+inline constexpr const char* latency_sweep = "latency";
+inline constexpr const char* cluster_sweep = "clusters";
+inline constexpr const char* pair_sweep = "pairs";
+/// Blocks that find room on an SM while clusters of two are counted.
+inline constexpr int pair_blocks_per_sm = 4;
+
+inline constexpr const char* load_instruction = "ld.global.cg";
+inline constexpr const char* atomic_instruction = "atom.global.add";
+
+/// On the axis "SM": an entry whose profile has all SMs, one after the other.
+inline constexpr const char* all_sms = "all";
+
+/// Names of disjoint sets of lines, and of two halves of the launches.
+inline constexpr const char* set_names[] = {"first", "second"};
+
 /// Two groupings of SMs that agree at least this far are the same: what the project asks of two
 /// runs.
 inline constexpr double same_groups = 0.95;
 
 /// SMs of a group, ascending.
 using Members = std::vector<std::size_t>;
+
+template <class T>
+void append(std::vector<T>& to, const std::vector<T>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
 
 /// The profiles of all SMs, from an entry for each or from one for all.
 struct Matrix {
@@ -31,7 +51,6 @@ struct Matrix {
   std::vector<Counter> counters;      ///< of the first entry that has any
   std::string reason;
 };
-
 Matrix matrix_of(std::span<const Entry> entries, const AxisFilter& filter);
 
 /// One instruction's latencies to both sets of lines, and to the lines of both beside each other.
@@ -41,7 +60,6 @@ struct Latencies {
   const char* instruction = "";
   Matrix sets[2], both;
 };
-Latencies latencies_of(std::span<const Entry> entries, const char* instruction);
 
 /// What every method gives.
 struct Groups {
@@ -57,15 +75,6 @@ struct LatencyGroups : Groups {
   Grouping fit;
 };
 
-/// What SMs are grouped by: the latencies themselves, or only whether they are short or long ones.
-enum class GroupedBy { latency, near_or_far };
-
-/// Two groups or more, by the correlation of what an additive model of SMs and lines leaves. That
-/// model holds most of the variance (0.87 on an L40: Alpay and Basaran, "Non-Uniform L2 Cache
-/// Latency Across the Streaming Multiprocessors of an NVIDIA L40", 2026), but not who is near to
-/// what. The reason may be that groups are not to be trusted.
-LatencyGroups latency_groups(const Latencies& latencies, GroupedBy grouped_by);
-
 /// Sides of the L2: groups of SMs to which the same lines are near, and the other lines far.
 struct Partitions : LatencyGroups {
   const char* instruction = "";
@@ -74,8 +83,6 @@ struct Partitions : LatencyGroups {
   std::vector<int> lines;  ///< nearest to each side
   bool by_atomics() const { return instruction == std::string_view(atomic_instruction); }
 };
-/// By atomics, which go to a line's home, else by loads.
-Partitions l2_partitions(const Latencies& loads, const Latencies& atomics);
 
 /// GPCs by what clusters join, from all cluster sizes.
 struct ClusterGroups : Groups {
@@ -88,28 +95,20 @@ struct ClusterGroups : Groups {
 };
 ClusterGroups gpcs_by_clusters(std::span<const Entry> entries);
 
-/// SMs by GPC from latencies alone. GPCs side by side differ far less than the places
-/// within them do, so the SMs are cut into halves until there are half as many regions as GPCs, and
-/// these into places that are some cycles apart; what is left at each place, the additive model of
-/// its own SMs and lines taken away, is then grouped in each region.
-struct LatencyGpcs : Groups {
-  std::vector<int> region;   ///< by SM
-  Rows left;                 ///< by SM, at its place
-  std::string instructions;  ///< whose latencies these are; the matrix is of the last of them
-};
-/// By loads, and by atomics where they were measured; `gpcs`: as many as there are.
-LatencyGpcs gpcs_by_latency(const Latencies& loads, const Latencies& atomics, std::size_t gpcs);
-
-/// The SMs of two ways to tell GPCs as one: those outside clusters are put into the GPC that the
-/// latencies' group around them is of.
-struct Gpcs {
-  Labels labels;              ///< SMs outside, if not assigned, are one more group
-  bool assigned = false;      ///< those outside have a GPC
+/// The same with the SMs outside in the GPC that the latencies' group around them is of. The
+/// reproducibility is of the groups by latency.
+struct Gpcs : Groups {
+  bool assigned = false;      ///< those outside have a GPC, else they are one more group
   double agreement = 0;       ///< adjusted Rand index of both ways, of SMs within clusters' reach
   double own = 0, other = 0;  ///< correlation of those outside with their GPC, and with the next
-  std::string reason;         ///< why not assigned; why there is no agreement
+  std::string instructions;   ///< whose latencies these are; the matrix is of the last of them
 };
-Gpcs joined_gpcs(const ClusterGroups& clusters, const LatencyGpcs& latency);
+/// SMs by GPC from latencies alone, by loads, and by atomics where they were measured: as many GPCs
+/// as clusters show. GPCs side by side differ far less than the places within them do, so the SMs
+/// are cut into halves until there are half as many regions as GPCs, and these into places that are
+/// some cycles apart; what is left at each place, the additive model of its own SMs and lines taken
+/// away, is then grouped in each region.
+Gpcs joined_gpcs(const ClusterGroups& clusters, const Latencies& loads, const Latencies& atomics);
 
 /// Each SM with at most one partner; one without is alone.
 struct SmPairs : Groups {
@@ -126,10 +125,9 @@ SmPairs pairs_by_latency(const Latencies& loads, const Latencies& atomics);
 
 /// All that the facts and the views are drawn from.
 struct Topology {
-  ClusterGroups clusters;    ///< GPCs, but for SMs that clusters leave out
-  LatencyGpcs latency_gpcs;  ///< as many as clusters show
-  Gpcs joined;               ///< by both
-  LatencyGroups latency;     ///< by loads
+  ClusterGroups clusters;  ///< GPCs, but for SMs that clusters leave out
+  Gpcs joined;             ///< and for those
+  LatencyGroups latency;   ///< by loads
   Partitions partitions;
   SmPairs cluster_pairs;  ///< TPCs
   SmPairs latency_pairs;
@@ -144,8 +142,5 @@ struct Topology {
 Topology topology_of(std::span<const Entry> entries);
 
 std::vector<Fact> facts_of(const Topology& topology);
-
-/// "0-3, 8, 10-11".
-std::string ranges(const Members& numbers);
 
 }  // namespace fathom::topology

@@ -6,14 +6,35 @@
 #include "probes/topology/groups.h"
 #include "probes/two_groups.h"
 
-// What latencies tell: groups of SMs, and sides of the L2.
+// What latencies tell: groups of SMs, and sides of the L2; and all methods together.
 
 namespace fathom::topology {
 namespace {
 
+Latencies latencies_of(std::span<const Entry> entries, const char* instruction) {
+  Latencies result{instruction};
+  for (const int set : {0, 1})
+    result.sets[set] = matrix_of(
+        entries,
+        {{"sweep", latency_sweep}, {"instruction", instruction}, {"lines", set_names[set]}});
+  const auto& [first, second] = result.sets;
+  Matrix& both = result.both;
+  both.reason = first.reason.empty() ? second.reason : first.reason;
+  if (both.reason.empty() && first.rows.size() != second.rows.size())
+    both.reason = "its two sets of lines are of different SMs";
+  if (!both.reason.empty()) return result;
+  both = first;
+  for (std::size_t sm = 0; sm < both.rows.size(); ++sm) {
+    append(both.rows[sm], second.rows[sm]);
+    append(both.left[sm], second.left[sm]);
+  }
+  append(both.evidence, second.evidence);
+  return result;
+}
+
 TwoGroups near_and_far(const Rows& left) {
   std::vector<double> all;
-  for (const auto& row : left) all.insert(all.end(), row.begin(), row.end());
+  for (const auto& row : left) append(all, row);
   return two_groups(all);
 }
 
@@ -26,19 +47,51 @@ Rows far_or_not(Rows left) {
   return left;
 }
 
+/// Two groups or more, by the correlation of what an additive model of SMs and lines leaves of the
+/// latencies, or, for sides of the L2, of whether that is short or long. The model holds most of
+/// the variance (0.87 on an L40: Alpay and Basaran, "Non-Uniform L2 Cache Latency Across the
+/// Streaming Multiprocessors of an NVIDIA L40", 2026), but not who is near to what. The reason may
+/// be that groups are not to be trusted.
+LatencyGroups latency_groups(const Latencies& latencies, bool sides) {
+  constexpr std::size_t least = 2;
+  /// Most sides that are looked for: GPUs of today have one or two.
+  constexpr std::size_t most_sides = 4;
+  LatencyGroups result;
+  result.matrix = latencies.both;
+  result.reason = result.matrix.reason;
+  const std::size_t sms = result.matrix.rows.size();
+  if (result.reason.empty() && sms <= least)
+    result.reason = fmt::format("{} SMs are too few to be grouped", sms);
+  if (!result.reason.empty()) return result;
+  const auto grouped_rows = [&](const Matrix& matrix) {
+    return sides ? far_or_not(matrix.left) : matrix.left;
+  };
+  result.fit = parsimonious_clusters(grouped_rows(result.matrix), least,
+                                     sides ? most_sides : std::max(least, sms / 2));
+  result.labels = result.fit.labels;
+  const auto of_set = [&](int set) {
+    return clusters(grouped_rows(latencies.sets[set]), static_cast<std::size_t>(result.fit.groups));
+  };
+  result.reproducibility = adjusted_rand_index(of_set(0), of_set(1));
+  if (result.reproducibility < same_groups)
+    result.reason = fmt::format(
+        "by {}, {} groups from one set of lines and as many from another are not the same: their "
+        "adjusted Rand index is {:.2f}",
+        latencies.instruction, result.fit.groups, result.reproducibility);
+  return result;
+}
+
 Partitions partitions_by(const Latencies& latencies) {
-  Partitions result{latency_groups(latencies, GroupedBy::near_or_far), latencies.instruction};
+  Partitions result{latency_groups(latencies, true), latencies.instruction};
   if (!result.matrix.reason.empty()) return result;
   const Rows& left = result.matrix.left;
   result.separation = near_and_far(left).separation;
-  if (!result.reason.empty()) return result;
-  if (result.separation < bimodal_separation) {
+  if (result.reason.empty() && result.separation < bimodal_separation)
     result.reason = fmt::format(
         "by {}, latencies fall into no two groups, near and far, of whose variance they would hold "
         "{:.2f}",
         result.instruction, result.separation);
-    return result;
-  }
+  if (!result.reason.empty()) return result;
   // What the sides are to each line: the mean over each side's SMs.
   const auto sides = members(result.labels);
   const std::size_t lines = left.front().size();
@@ -55,32 +108,42 @@ Partitions partitions_by(const Latencies& latencies) {
   return result;
 }
 
+/// By atomics, which go to a line's home, else by loads.
+Partitions l2_partitions(const Latencies& loads, const Latencies& atomics) {
+  const Partitions by_atomics = partitions_by(atomics);
+  if (by_atomics.reason.empty()) return by_atomics;
+  Partitions by_loads = partitions_by(loads);
+  if (!by_loads.reason.empty())
+    by_loads.reason = fmt::format("atomics: {}; loads: {}", by_atomics.reason, by_loads.reason);
+  return by_loads;
+}
+
 }  // namespace
 
 Matrix matrix_of(std::span<const Entry> entries, const AxisFilter& filter) {
   Matrix matrix;
-  std::map<std::int64_t, std::pair<const Entry*, std::span<const double>>> by_sm;
-  std::int64_t sms = 0;
-  bool whole = true;
+  std::map<std::size_t, std::pair<const Entry*, std::span<const double>>> by_sm;
+  std::size_t sms = 0;
   for (const Entry* entry : select(entries, filter)) {
     const AxisValue* sm = find_axis(*entry, "SM");
     if (!entry->profile || !entry->metric.value || !entry->extras.contains("sms") || sm == nullptr)
       continue;
-    sms = static_cast<std::int64_t>(entry->extras.at("sms"));
+    sms = static_cast<std::size_t>(entry->extras.at("sms"));
     const std::span<const double> values = entry->profile->values;
     const auto* number = std::get_if<std::int64_t>(sm);  // else all of them, one after the other
-    const std::int64_t first = number ? *number : 0, rows = number ? 1 : sms;
-    whole = whole && rows > 0 && !values.empty() && values.size() % rows == 0;
-    for (std::int64_t i = 0; whole && i < rows; ++i)
-      by_sm[first + i] = {entry, values.subspan(values.size() / rows * i, values.size() / rows)};
+    const std::size_t first = number ? static_cast<std::size_t>(*number) : 0,
+                      rows = number ? 1 : sms, places = rows == 0 ? 0 : values.size() / rows;
+    // What is not of the same places as the others counts as not measured.
+    if (places == 0 || places * rows != values.size() ||
+        (!by_sm.empty() && places != by_sm.begin()->second.second.size()))
+      continue;
+    for (std::size_t i = 0; i < rows; ++i)
+      by_sm[first + i] = {entry, values.subspan(places * i, places)};
   }
-  if (whole && by_sm.empty())
+  if (by_sm.empty())
     matrix.reason = left_out;
-  else if (whole && (std::ssize(by_sm) != sms || by_sm.rbegin()->first + 1 != sms))
+  else if (by_sm.size() != sms || by_sm.rbegin()->first + 1 != sms)
     matrix.reason = fmt::format("{} of {} SMs were measured", by_sm.size(), sms);
-  for (const auto& [number, of_sm] : by_sm)
-    whole = whole && of_sm.second.size() == by_sm.begin()->second.second.size();
-  if (!whole) matrix.reason = "its profiles are not of the same lines for all SMs";
   if (!matrix.reason.empty()) return matrix;
   for (const auto& [number, of_sm] : by_sm) {
     matrix.rows.emplace_back(of_sm.second.begin(), of_sm.second.end());
@@ -94,64 +157,27 @@ Matrix matrix_of(std::span<const Entry> entries, const AxisFilter& filter) {
   return matrix;
 }
 
-Latencies latencies_of(std::span<const Entry> entries, const char* instruction) {
-  Latencies result{instruction};
-  for (const int set : {0, 1})
-    result.sets[set] = matrix_of(
-        entries,
-        {{"sweep", latency_sweep}, {"instruction", instruction}, {"lines", set_names[set]}});
-  const auto& [first, second] = result.sets;
-  Matrix& both = result.both;
-  both.reason = first.reason.empty() ? second.reason : first.reason;
-  if (both.reason.empty() && first.rows.size() != second.rows.size())
-    both.reason = "its two sets of lines are of different SMs";
-  if (!both.reason.empty()) return result;
-  both = first;
-  for (std::size_t sm = 0; sm < both.rows.size(); ++sm) {
-    both.rows[sm].insert(both.rows[sm].end(), second.rows[sm].begin(), second.rows[sm].end());
-    both.left[sm].insert(both.left[sm].end(), second.left[sm].begin(), second.left[sm].end());
-  }
-  both.evidence.insert(both.evidence.end(), second.evidence.begin(), second.evidence.end());
-  return result;
-}
-
-LatencyGroups latency_groups(const Latencies& latencies, GroupedBy grouped_by) {
-  constexpr std::size_t least = 2;
-  /// Most sides that are looked for: GPUs of today have one or two.
-  constexpr std::size_t most_partitions = 4;
-  LatencyGroups result;
-  result.matrix = latencies.both;
-  result.reason = result.matrix.reason;
-  const std::size_t sms = result.matrix.rows.size();
-  if (result.reason.empty() && sms <= least)
-    result.reason = fmt::format("{} SMs are too few to be grouped", sms);
-  if (!result.reason.empty()) return result;
-  const bool by_latency = grouped_by == GroupedBy::latency;
-  const auto grouped_rows = [&](const Matrix& matrix) {
-    return by_latency ? matrix.left : far_or_not(matrix.left);
-  };
-  result.fit = parsimonious_clusters(grouped_rows(result.matrix), least,
-                                     by_latency ? std::max(least, sms / 2) : most_partitions);
-  result.labels = result.fit.labels;
-  const auto of_set = [&](int set) {
-    return clusters(grouped_rows(latencies.sets[set]), static_cast<std::size_t>(result.fit.groups));
-  };
-  result.reproducibility = adjusted_rand_index(of_set(0), of_set(1));
-  if (result.reproducibility < same_groups)
-    result.reason = fmt::format(
-        "by {}, {} groups from one set of lines and as many from another are not the same: their "
-        "adjusted Rand index is {:.2f}",
-        latencies.instruction, result.fit.groups, result.reproducibility);
-  return result;
-}
-
-Partitions l2_partitions(const Latencies& loads, const Latencies& atomics) {
-  const Partitions by_atomics = partitions_by(atomics);
-  if (by_atomics.reason.empty()) return by_atomics;
-  Partitions by_loads = partitions_by(loads);
-  if (!by_loads.reason.empty())
-    by_loads.reason = fmt::format("atomics: {}; loads: {}", by_atomics.reason, by_loads.reason);
-  return by_loads;
+Topology topology_of(std::span<const Entry> entries) {
+  Topology t;
+  const Latencies loads = latencies_of(entries, load_instruction);
+  const Latencies atomics = latencies_of(entries, atomic_instruction);
+  t.clusters = gpcs_by_clusters(entries);
+  t.latency = latency_groups(loads, false);
+  t.partitions = l2_partitions(loads, atomics);
+  t.cluster_pairs = pairs_by_clusters(entries);
+  t.latency_pairs = pairs_by_latency(loads, atomics);
+  t.joined = joined_gpcs(t.clusters, loads, atomics);
+  const bool by_clusters = t.clusters.reason.empty();
+  const bool sides_only = t.partitions.reason.empty() &&
+                          t.latency.labels.size() == t.partitions.labels.size() &&
+                          adjusted_rand_index(t.latency.labels, t.partitions.labels) >= same_groups;
+  if (by_clusters)
+    t.gpcs = t.joined.labels;
+  else if (t.latency.reason.empty() && !sides_only)
+    t.gpcs = t.latency.labels;
+  t.known_gpcs = by_clusters && !t.joined.assigned ? t.clusters.inside : members(t.gpcs);
+  if (t.cluster_pairs.reason.empty()) t.tpcs = t.cluster_pairs.labels;
+  return t;
 }
 
 }  // namespace fathom::topology

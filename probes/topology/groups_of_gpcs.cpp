@@ -57,11 +57,6 @@ ClusterGroups gpcs_by_clusters(std::span<const Entry> entries) {
 
 namespace {
 
-/// Cycles, root mean square over lines, by which two parts of a region are at different places. On
-/// an H200 such parts are 4.5 cycles apart and more, each of SMs of all GPCs there; two GPCs that
-/// are side by side are 1 to 2.
-constexpr double least_detour = 2.5;
-
 /// What additive models, one for each matrix, leave of the rows of these SMs alone.
 Rows left_of(std::span<const Rows> matrices, const Members& sms) {
   Rows left(sms.size());
@@ -69,8 +64,7 @@ Rows left_of(std::span<const Rows> matrices, const Members& sms) {
     Rows some;
     for (const std::size_t sm : sms) some.push_back(matrix[sm]);
     some = double_centred(some);
-    for (std::size_t i = 0; i < sms.size(); ++i)
-      left[i].insert(left[i].end(), some[i].begin(), some[i].end());
+    for (std::size_t i = 0; i < sms.size(); ++i) append(left[i], some[i]);
   }
   return left;
 }
@@ -97,105 +91,63 @@ Halves halves(std::span<const Rows> matrices, const Members& sms) {
   return result;
 }
 
-/// Halves of halves of the SMs, as long as those are apart.
-void add_places(std::vector<Members>& places, std::span<const Rows> matrices, const Members& sms) {
-  constexpr std::size_t fewest = 4;
-  if (sms.size() >= fewest) {
-    const Halves two = halves(matrices, sms);
-    if (two.detour >= least_detour) {
-      for (const Members& part : two.parts) add_places(places, matrices, part);
-      return;
+struct ByLatency {
+  Labels labels;
+  std::vector<int> region;  ///< by SM
+  Rows left;                ///< by SM, at its place
+
+  /// Takes halves of halves of the SMs, as long as those are apart, for places.
+  void set_left(std::span<const Rows> matrices, const Members& sms) {
+    /// Cycles, root mean square over lines, by which two parts of a region are at different places.
+    /// On an H200 such parts are 4.5 cycles apart and more, each of SMs of all GPCs there; two GPCs
+    /// that are side by side are 1 to 2.
+    constexpr double least_detour = 2.5;
+    constexpr std::size_t fewest = 4;
+    if (sms.size() >= fewest) {
+      const Halves two = halves(matrices, sms);
+      if (two.detour >= least_detour) {
+        for (const Members& part : two.parts) set_left(matrices, part);
+        return;
+      }
+    }
+    const Rows own = left_of(matrices, sms);
+    for (std::size_t i = 0; i < sms.size(); ++i) left[sms[i]] = own[i];
+  }
+
+  ByLatency(std::span<const Rows> matrices, std::size_t gpcs) {
+    const std::size_t sms = matrices.front().size();
+    labels.resize(sms);
+    region.resize(sms);
+    left.resize(sms);
+    // Half as many regions as GPCs: the largest in two, again and again.
+    std::vector<Members> regions(1, Members(sms));
+    std::iota(regions.front().begin(), regions.front().end(), std::size_t{0});
+    while (2 * regions.size() < gpcs) {
+      const auto largest = std::ranges::max_element(regions, {}, &Members::size);
+      const Halves two = halves(matrices, *largest);
+      *largest = two.parts[0];
+      regions.push_back(two.parts[1]);
+    }
+    int first_label = 0;
+    for (std::size_t r = 0; r < regions.size(); ++r) {
+      set_left(matrices, regions[r]);
+      Rows of_region;
+      for (const std::size_t sm : regions[r]) of_region.push_back(left[sm]);
+      const double share = static_cast<double>(of_region.size() * gpcs) / static_cast<double>(sms);
+      const auto groups = std::clamp<std::size_t>(static_cast<std::size_t>(std::lround(share)), 1,
+                                                  of_region.size());
+      const Labels own = clusters(of_region, groups);
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        region[regions[r][i]] = static_cast<int>(r);
+        labels[regions[r][i]] = first_label + own[i];
+      }
+      first_label += static_cast<int>(groups);
     }
   }
-  places.push_back(sms);
-}
-
-/// Half as many as GPCs: the largest in two, again and again.
-std::vector<Members> regions_of(std::span<const Rows> matrices, std::size_t gpcs) {
-  std::vector<Members> regions(1, Members(matrices.front().size()));
-  std::iota(regions.front().begin(), regions.front().end(), std::size_t{0});
-  while (2 * regions.size() < gpcs) {
-    const auto largest = std::ranges::max_element(regions, {}, &Members::size);
-    const Halves two = halves(matrices, *largest);
-    *largest = two.parts[0];
-    regions.push_back(two.parts[1]);
-  }
-  return regions;
-}
-
-void group(LatencyGpcs& result, std::span<const Rows> matrices, std::size_t gpcs) {
-  const std::size_t sms = matrices.front().size();
-  result.labels.resize(sms);
-  result.region.resize(sms);
-  result.left.resize(sms);
-  int regions = 0, first_label = 0;
-  for (const Members& region : regions_of(matrices, gpcs)) {
-    std::vector<Members> places;
-    add_places(places, matrices, region);
-    for (const Members& place : places) {
-      const Rows left = left_of(matrices, place);
-      for (std::size_t i = 0; i < place.size(); ++i) result.left[place[i]] = left[i];
-    }
-    Rows of_region;
-    for (const std::size_t sm : region) of_region.push_back(result.left[sm]);
-    const double share = static_cast<double>(region.size() * gpcs) / static_cast<double>(sms);
-    const auto groups =
-        std::clamp<std::size_t>(static_cast<std::size_t>(std::lround(share)), 1, region.size());
-    const Labels own = clusters(of_region, groups);
-    for (std::size_t i = 0; i < region.size(); ++i) {
-      result.region[region[i]] = regions;
-      result.labels[region[i]] = first_label + own[i];
-    }
-    ++regions;
-    first_label += static_cast<int>(groups);
-  }
-  result.labels = renumbered(result.labels);
-}
-
-}  // namespace
-
-LatencyGpcs gpcs_by_latency(const Latencies& loads, const Latencies& atomics, std::size_t gpcs) {
-  LatencyGpcs result;
-  std::vector<Rows> all, of_set[2];
-  for (const Latencies* latencies : {&loads, &atomics}) {
-    const Matrix& both = latencies->both;
-    const bool usable =
-        both.reason.empty() && (all.empty() || all.front().size() == both.rows.size());
-    if (usable || all.empty()) result.matrix = both;
-    if (!usable) continue;
-    result.instructions += (all.empty() ? "" : " and ") + std::string(latencies->instruction);
-    for (const int set : {0, 1}) {
-      of_set[set].push_back(latencies->sets[set].rows);
-      all.push_back(latencies->sets[set].rows);
-    }
-  }
-  const std::size_t sms = result.matrix.rows.size();
-  result.reason = result.matrix.reason;
-  if (result.reason.empty() && (gpcs < 2 || sms < 4 * gpcs))
-    result.reason = fmt::format("{} SMs are too few to be {} GPCs by latency", sms, gpcs);
-  if (!result.reason.empty()) return result;
-  LatencyGpcs halves[2];
-  for (const int set : {0, 1}) group(halves[set], of_set[set], gpcs);
-  group(result, all, gpcs);
-  result.reproducibility = adjusted_rand_index(halves[0].labels, halves[1].labels);
-  return result;
-}
-
-namespace {
-
-/// For each group by latency the GPC by clusters that most of its SMs are of.
-std::map<int, int> homes_of(const Labels& by_latency, const Labels& by_clusters) {
-  std::map<int, std::map<int, int>> votes;
-  for (std::size_t i = 0; i < by_latency.size(); ++i) ++votes[by_latency[i]][by_clusters[i]];
-  std::map<int, int> homes;
-  for (const auto& [group, of_group] : votes)
-    homes[group] =
-        std::ranges::max_element(of_group, {}, &std::pair<const int, int>::second)->first;
-  return homes;
-}
+};
 
 /// How the SMs outside fit: mean correlation with the SMs of each GPC; medians over those outside.
-void measure_fit(Gpcs& result, const ClusterGroups& clusters, const LatencyGpcs& latency) {
+void measure_fit(Gpcs& result, const ClusterGroups& clusters, const ByLatency& latency) {
   std::vector<double> own, other;
   for (const std::size_t sm : clusters.outside) {
     double best_other = -1;
@@ -217,33 +169,61 @@ void measure_fit(Gpcs& result, const ClusterGroups& clusters, const LatencyGpcs&
   result.other = median(other);
 }
 
+/// Gives those outside the GPC that most SMs of their group by latency are of.
+void assign(Gpcs& result, const ClusterGroups& clusters, const ByLatency& latency) {
+  Labels by_clusters, by_latency;
+  std::map<int, std::map<int, int>> votes;  // group by latency, GPC by clusters
+  for (const Members& group : clusters.inside) {
+    for (const std::size_t sm : group) {
+      by_clusters.push_back(clusters.labels[sm]);
+      by_latency.push_back(latency.labels[sm]);
+      ++votes[latency.labels[sm]][clusters.labels[sm]];
+    }
+  }
+  result.agreement = adjusted_rand_index(by_clusters, by_latency);
+  result.assigned = result.agreement >= same_groups && !clusters.outside.empty() &&
+                    std::ranges::all_of(clusters.outside, [&](std::size_t sm) {
+                      return votes.contains(latency.labels[sm]);
+                    });
+  if (!result.assigned) return;
+  for (const std::size_t sm : clusters.outside)
+    result.labels[sm] = std::ranges::max_element(votes.at(latency.labels[sm]), {},
+                                                 &std::pair<const int, int>::second)
+                            ->first;
+  measure_fit(result, clusters, latency);
+}
+
 }  // namespace
 
-Gpcs joined_gpcs(const ClusterGroups& clusters, const LatencyGpcs& latency) {
-  Gpcs result{.labels = clusters.labels, .reason = latency.reason};
-  if (result.reason.empty() && latency.labels.size() != clusters.labels.size())
-    result.reason = "clusters and latencies are of different SMs";
-  std::map<int, int> homes;
-  if (result.reason.empty()) {
-    Labels by_clusters, by_latency;
-    for (const Members& group : clusters.inside) {
-      for (const std::size_t sm : group) {
-        by_clusters.push_back(clusters.labels[sm]);
-        by_latency.push_back(latency.labels[sm]);
-      }
+Gpcs joined_gpcs(const ClusterGroups& clusters, const Latencies& loads, const Latencies& atomics) {
+  Gpcs result;
+  result.labels = clusters.labels;
+  result.reason = clusters.reason;
+  if (!result.reason.empty()) return result;
+  const std::size_t sms = clusters.labels.size(), gpcs = clusters.inside.size();
+  std::vector<Rows> all, of_set[2];
+  for (const Latencies* latencies : {&loads, &atomics}) {
+    if (latencies->both.rows.size() != sms) continue;
+    result.matrix = latencies->both;
+    result.instructions += (all.empty() ? "" : " and ") + std::string(latencies->instruction);
+    for (const int set : {0, 1}) {
+      of_set[set].push_back(latencies->sets[set].rows);
+      all.push_back(latencies->sets[set].rows);
     }
-    result.agreement = adjusted_rand_index(by_clusters, by_latency);
-    homes = homes_of(by_latency, by_clusters);
-    result.assigned = result.agreement >= same_groups && !clusters.outside.empty() &&
-                      std::ranges::all_of(clusters.outside, [&](std::size_t sm) {
-                        return homes.contains(latency.labels[sm]);
-                      });
+  }
+  if (all.empty())
+    result.reason = atomics.both.reason.empty() ? "clusters and latencies are of different SMs"
+                                                : atomics.both.reason;
+  else if (gpcs < 2 || sms < 4 * gpcs)
+    result.reason = fmt::format("{} SMs are too few to be {} GPCs by latency", sms, gpcs);
+  if (result.reason.empty()) {
+    result.reproducibility =
+        adjusted_rand_index(ByLatency(of_set[0], gpcs).labels, ByLatency(of_set[1], gpcs).labels);
+    assign(result, clusters, ByLatency(all, gpcs));
   }
   // Those that are not assigned are beyond any label of a GPC, so that they come last.
   for (const std::size_t sm : clusters.outside)
-    result.labels[sm] =
-        result.assigned ? homes.at(latency.labels[sm]) : static_cast<int>(result.labels.size());
-  if (result.assigned) measure_fit(result, clusters, latency);
+    if (!result.assigned) result.labels[sm] = static_cast<int>(sms);
   result.labels = renumbered(result.labels);
   return result;
 }

@@ -29,65 +29,50 @@ Partner largest_of(const std::vector<double>& row, std::size_t own) {
   return partner;
 }
 
-/// Each SM with the one of its largest figure, if that is so both ways and each is `good`.
-void pair_up(SmPairs& result, const Rows& figures, bool (*good)(const Partner&)) {
-  Pairs pairs;
-  for (std::size_t i = 0; i < figures.size(); ++i) {
-    const Partner partner = largest_of(figures[i], i);
-    if (!good(partner)) continue;
-    const Partner back = largest_of(figures[partner.sm], partner.sm);
-    if (back.sm == i && good(back)) pairs.emplace_back(i, partner.sm);
-  }
-  result.labels = connected(figures.size(), pairs);
-  result.paired = static_cast<int>(pairs.size());
-}
-
 /// How many times as often as with any other an SM must share a cluster with its partner.
 constexpr double least_margin = 2;
 
-bool is_frequent(const Partner& partner) {
-  return partner.best > 0 && partner.best >= least_margin * partner.next;
-}
-
-/// Square difference of each two rows, negative: the nearest is the largest.
-Rows nearness(const Rows& rows) {
-  Rows result(rows.size(), std::vector<double>(rows.size()));
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j)
-      result[i][j] = result[j][i] =
-          -std::transform_reduce(rows[i].begin(), rows[i].end(), rows[j].begin(), 0.0, std::plus(),
-                                 [](double a, double b) { return (a - b) * (a - b); });
-  return result;
+/// Each SM with the one of its largest figure, if that is so both ways; of counts, if each is large
+/// enough.
+void pair_up(SmPairs& result, const Rows& figures, bool counts) {
+  const auto partner_of = [&](std::size_t sm) {
+    const Partner partner = largest_of(figures[sm], sm);
+    const bool enough = partner.best > 0 && partner.best >= least_margin * partner.next;
+    return counts && !enough ? sm : partner.sm;
+  };
+  Pairs pairs;
+  for (std::size_t i = 0; i < figures.size(); ++i)
+    if (const std::size_t other = partner_of(i); other != i && partner_of(other) == i)
+      pairs.emplace_back(i, other);
+  result.labels = connected(figures.size(), pairs);
+  result.paired = static_cast<int>(pairs.size());
 }
 
 }  // namespace
 
 SmPairs pairs_by_clusters(std::span<const Entry> entries) {
-  SmPairs result, of_half[2];
+  SmPairs result, halves[2];
   for (const int half : {0, 1}) {
-    Matrix& matrix = of_half[half].matrix =
+    Matrix& matrix = halves[half].matrix =
         matrix_of(entries, {{"sweep", pair_sweep},
                             {"blocks per SM", std::int64_t{pair_blocks_per_sm}},
                             {"launches", set_names[half]}});
+    const std::size_t sms = halves[0].matrix.rows.size();
+    if (matrix.reason.empty() && (matrix.rows.size() != sms || matrix.rows.front().size() != sms))
+      matrix.reason = "the counts are not of each two SMs";
     if (!matrix.reason.empty()) result.reason = fmt::format("clusters of two: {}", matrix.reason);
     if (!matrix.reason.empty()) return result;
+    pair_up(halves[half], matrix.rows, true);
   }
-  const Matrix& second = of_half[1].matrix;
-  result.matrix = of_half[0].matrix;
+  const Matrix& second = halves[1].matrix;
+  result.matrix = halves[0].matrix;
   Rows& counts = result.matrix.rows;
   const std::size_t sms = counts.size();
-  if (sms < 3 || second.rows.size() != sms || counts.front().size() != sms ||
-      second.rows.front().size() != sms) {
-    result.reason = "counts of clusters of two are not of the same three SMs and more";
-    return result;
-  }
-  for (SmPairs& half : of_half) pair_up(half, half.matrix.rows, is_frequent);
   for (std::size_t i = 0; i < sms; ++i)
     for (std::size_t j = 0; j < sms; ++j) counts[i][j] += second.rows[i][j];
   result.matrix.repeats += second.repeats;
-  result.matrix.evidence.insert(result.matrix.evidence.end(), second.evidence.begin(),
-                                second.evidence.end());
-  pair_up(result, counts, is_frequent);
+  append(result.matrix.evidence, second.evidence);
+  pair_up(result, counts, true);
   // The share of an SM's clusters with its most and with its second most frequent partner.
   result.share = INFINITY;
   for (std::size_t sm = 0; sm < sms; ++sm) {
@@ -97,7 +82,7 @@ SmPairs pairs_by_clusters(std::span<const Entry> entries) {
     result.share = std::min(result.share, partner.best / all);
     result.next_share = std::max(result.next_share, partner.next / all);
   }
-  result.reproducibility = adjusted_rand_index(of_half[0].labels, of_half[1].labels);
+  result.reproducibility = adjusted_rand_index(halves[0].labels, halves[1].labels);
   if (result.paired < same_groups * static_cast<double>(sms))
     result.reason = fmt::format(
         "with room for {} blocks on an SM, clusters of two join {} of {} SMs with one other at "
@@ -110,12 +95,17 @@ SmPairs pairs_by_latency(const Latencies& loads, const Latencies& atomics) {
   SmPairs result;
   result.matrix = loads.both;
   result.reason = result.matrix.reason;
-  if (!result.reason.empty()) return result;
   Rows rows = result.matrix.rows;
   if (atomics.both.rows.size() == rows.size())
-    for (std::size_t sm = 0; sm < rows.size(); ++sm)
-      rows[sm].insert(rows[sm].end(), atomics.both.rows[sm].begin(), atomics.both.rows[sm].end());
-  pair_up(result, nearness(rows), [](const Partner&) { return true; });
+    for (std::size_t sm = 0; sm < rows.size(); ++sm) append(rows[sm], atomics.both.rows[sm]);
+  // Square difference of each two rows, negative: the nearest is the largest.
+  Rows nearness(rows.size(), std::vector<double>(rows.size()));
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (std::size_t j = 0; j < rows.size(); ++j)
+      nearness[i][j] =
+          -std::transform_reduce(rows[i].begin(), rows[i].end(), rows[j].begin(), 0.0, std::plus(),
+                                 [](double a, double b) { return (a - b) * (a - b); });
+  pair_up(result, nearness, false);
   return result;
 }
 

@@ -7,9 +7,8 @@
 #include "harness/cases.h"
 #include "probes/claims.h"
 #include "probes/device/launch.h"
-#include "probes/topology/clustering.h"
+#include "probes/topology/groups.h"
 #include "probes/topology/kernels.h"
-#include "probes/topology/names.h"
 #include "results/statistics.h"
 
 // Which SMs clusters join, and how often each two SMs share a cluster of two blocks.
@@ -26,32 +25,16 @@ Blocks grid_of(const ClusterTask& task) {
   return {task.blocks, threads, task.shared_bytes, task.cluster_size};
 }
 
-/// Nothing if each block ran in its own cluster on one of `sms` SMs, else what is wrong.
-std::optional<std::string> check_placements(const std::vector<Placement>& placements,
-                                            int cluster_size, int sms) {
-  for (std::size_t b = 0; b < placements.size(); ++b) {
-    const std::size_t cluster = b / static_cast<std::size_t>(cluster_size);
-    if (placements[b].cluster != cluster)
-      return fmt::format("block {} reports cluster {} instead of {}", b, placements[b].cluster,
-                         cluster);
-    if (placements[b].smid >= static_cast<std::uint32_t>(sms))
-      return fmt::format("block {} ran on SM {} of {}: they are not numbered in one piece", b,
-                         placements[b].smid, sms);
-  }
-  return std::nullopt;
-}
-
-/// How often each two SMs shared a cluster, in all samples.
+/// How often each two SMs shared a cluster, in all samples of a case.
 struct Readings {
   std::size_t sms;
   std::vector<double> counts = std::vector<double>(sms * sms);  ///< [i * sms + j], both ways
 
   /// The first block's SM with that of each other one in its cluster.
-  void take(const std::vector<Placement>& placements, int cluster_size) {
-    const auto size = static_cast<std::size_t>(cluster_size);
+  void take(const std::vector<Placement>& placements, std::size_t cluster_size) {
     for (std::size_t b = 0; b < placements.size(); ++b) {
-      if (b % size == 0) continue;
-      const std::size_t first = placements[b - b % size].smid, other = placements[b].smid;
+      if (b % cluster_size == 0) continue;
+      const std::size_t first = placements[b - b % cluster_size].smid, other = placements[b].smid;
       ++counts[first * sms + other];
       if (first != other) ++counts[other * sms + first];
     }
@@ -70,7 +53,7 @@ struct Readings {
   }
 
   /// SMs that clusters join; those that no block ran on are alone.
-  std::vector<std::vector<std::size_t>> groups() const {
+  std::vector<Members> groups() const {
     Pairs joined;
     for (std::size_t i = 0; i < counts.size(); ++i)
       if (counts[i] > 0) joined.emplace_back(i / sms, i % sms);
@@ -82,23 +65,28 @@ struct Readings {
 Workload workload(Context& context, ClusterTask task, bool pairs,
                   const std::shared_ptr<Readings>& readings) {
   cudaStream_t stream = context.stream();
-  const Buffer buffer = context.buffers().output(
-      "placements", sizeof(Placement) * static_cast<std::size_t>(task.blocks));
+  const std::size_t size = task.cluster_size;
+  const Buffer buffer = context.buffers().output("placements", sizeof(Placement) * task.blocks);
   task.placements = buffer.as<Placement>();
   const auto placements = [=] { return copy_to_host<Placement>(buffer, stream); };
   Workload workload = workload_of(
       context, {buffer}, [=] { launch(record_placement, grid_of(task), stream, task); },
-      [=, sms = context.device().sms] {
-        return check_placements(placements(), task.cluster_size, sms);
+      [=]() -> std::optional<std::string> {
+        const std::vector<Placement> found = placements();
+        for (std::size_t b = 0; b < found.size(); ++b)
+          if (const Placement& p = found[b]; p.cluster != b / size || p.smid >= readings->sms)
+            return fmt::format("block {} of clusters of {} reports cluster {} and SM {} of {}", b,
+                               size, p.cluster, p.smid, readings->sms);
+        return std::nullopt;
       });
   workload.read_sample = [=] {
-    readings->take(placements(), task.cluster_size);
+    readings->take(placements(), size);
     return pairs ? median(readings->shares()) : static_cast<double>(readings->groups().size());
   };
   workload.profile = [=] {
     if (pairs) return readings->counts;
     std::vector<double> lowest(readings->sms);  // that clusters join each SM with
-    for (const auto& group : readings->groups())
+    for (const Members& group : readings->groups())
       for (const std::size_t sm : group) lowest[sm] = static_cast<double>(group.front());
     return lowest;
   };
@@ -109,62 +97,53 @@ Workload workload(Context& context, ClusterTask task, bool pairs,
   return workload;
 }
 
-Case make_case(const DeviceFacts& device, const ClusterTask& task, int blocks_per_sm,
-               const char* half, bool pairs) {
-  Case c;
-  c.name = pairs ? pair_sweep : fmt::format("{}/size:{}", cluster_sweep, task.cluster_size);
-  c.name += fmt::format("/blocks-per-SM:{}/launches:{}", blocks_per_sm, half);
-  c.axes = {{"sweep", pairs ? pair_sweep : cluster_sweep}};
-  if (!pairs) c.axes.emplace_back("cluster size", std::int64_t{task.cluster_size});
-  c.axes.insert(c.axes.end(), {{"blocks per SM", std::int64_t{blocks_per_sm}}, {"launches", half}});
-  c.metric = {"groups of SMs that clusters join", "groups", Better::lower, std::nullopt};
-  c.profile_axis = "SM";
-  c.profile_unit = "lowest SM of the group";
-  if (pairs) {
-    c.axes.emplace_back("SM", all_sms);
-    c.metric = {"clusters with the most frequent partner", "%", Better::higher, std::nullopt};
-    c.bound = Bound{100, "all clusters of an SM"};
-    c.profile_axis = "SM by SM, other SM";
-    c.profile_unit = "clusters";
-  }
-  c.suite = Suite::quick;
-  c.precision = Precision{.relative_half_width = 0.05, .min_samples = 6, .time_limit_s = 0.02};
-  c.extras["sms"] = device.sms;
-  c.prepare = [=, readings = std::make_shared<Readings>(Readings{std::size_t(device.sms)})](
-                  Context& context) { return workload(context, task, pairs, readings); };
-  return c;
-}
-
 std::vector<Case> cluster_cases(const DeviceFacts& device) {
   constexpr int blocks_wanted = 8192;
   constexpr std::uint32_t spread_clocks = 20'000;  // some ten times what starting a block takes
   std::vector<Case> result;
   if (device.major < 9) return result;  // there are no clusters
-  const auto add = [&](int size, int blocks, int blocks_per_sm, std::uint32_t seed,
-                       std::uint32_t half, bool pairs) {
+  const auto add = [&](bool pairs, int size, int blocks_per_sm, std::uint32_t half) {
     const std::size_t shared_bytes =
         blocks_per_sm == 1
             ? device.shared_bytes_per_block_max
             : device.shared_bytes_per_sm / blocks_per_sm - device.reserved_shared_bytes_per_block;
+    const int blocks = pairs ? blocks_wanted : blocks_wanted / 4 * blocks_per_sm;
     const ClusterTask task{size, blocks / size * size, static_cast<int>(shared_bytes),
-                           spread_clocks, seed + half * 0x10000u};
-    if (most_active_clusters(record_placement, grid_of(task)) > 0)
-      result.push_back(make_case(device, task, blocks_per_sm, set_names[half], pairs));
-  };
-  // Which SMs clusters join.
-  for (const std::uint32_t half : {0, 1}) {
-    for (const int blocks_per_sm : {1, 4}) {
-      for (const int size : {2, 3, 4, 6, 8, 12, 16}) {
-        // Alone on their SMs larger clusters join the same ones as smaller ones do.
-        if (blocks_per_sm == 1 && size > 2) break;
-        add(size, blocks_wanted / 4 * blocks_per_sm, blocks_per_sm,
-            static_cast<std::uint32_t>(size), half, false);
-      }
+                           spread_clocks, (pairs ? 0x5000u : size) + half * 0x10000u};
+    if (most_active_clusters(record_placement, grid_of(task)) == 0) return;
+    Case& c = result.emplace_back();
+    const Axes more{{"blocks per SM", std::int64_t{blocks_per_sm}}, {"launches", set_names[half]}};
+    if (pairs) {
+      c.name = pair_sweep;
+      c.axes = {{"sweep", pair_sweep}};
+      add_axes(c, more);
+      c.axes.emplace_back("SM", all_sms);
+      c.metric = {"clusters with the most frequent partner", "%", Better::higher, std::nullopt};
+      c.bound = Bound{100, "all clusters of an SM"};
+      c.profile_axis = "SM by SM, other SM";
+      c.profile_unit = "clusters";
+    } else {
+      c.name = fmt::format("{}/size:{}", cluster_sweep, size);
+      c.axes = {{"sweep", cluster_sweep}, {"cluster size", std::int64_t{size}}};
+      add_axes(c, more);
+      c.metric = {"groups of SMs that clusters join", "groups", Better::lower, std::nullopt};
+      c.profile_axis = "SM";
+      c.profile_unit = "lowest SM of the group";
     }
+    c.suite = Suite::quick;
+    c.precision = Precision{.relative_half_width = 0.05, .min_samples = 6, .time_limit_s = 0.02};
+    c.extras["sms"] = device.sms;
+    c.prepare = [=, readings = std::make_shared<Readings>(Readings{std::size_t(device.sms)})](
+                    Context& context) { return workload(context, task, pairs, readings); };
+  };
+  // Which SMs clusters join. Alone on their SMs larger clusters join the same ones as smaller ones
+  // do.
+  for (const std::uint32_t half : {0, 1}) {
+    add(false, 2, 1, half);
+    for (const int size : {2, 3, 4, 6, 8, 12, 16}) add(false, size, 4, half);
   }
   // How often clusters of two join each two SMs.
-  for (const std::uint32_t half : {0, 1})
-    add(2, blocks_wanted, pair_blocks_per_sm, 0x5000u, half, true);
+  for (const std::uint32_t half : {0, 1}) add(true, 2, pair_blocks_per_sm, half);
   return result;
 }
 

@@ -7,33 +7,9 @@
 #include "results/statistics.h"
 
 namespace fathom::topology {
+namespace {
 
-Topology topology_of(std::span<const Entry> entries) {
-  Topology t;
-  const Latencies loads = latencies_of(entries, load_instruction);
-  const Latencies atomics = latencies_of(entries, atomic_instruction);
-  t.clusters = gpcs_by_clusters(entries);
-  t.latency = latency_groups(loads, GroupedBy::latency);
-  t.partitions = l2_partitions(loads, atomics);
-  t.cluster_pairs = pairs_by_clusters(entries);
-  t.latency_pairs = pairs_by_latency(loads, atomics);
-  t.latency_gpcs.reason = t.clusters.reason;
-  if (t.clusters.reason.empty()) {
-    t.latency_gpcs = gpcs_by_latency(loads, atomics, t.clusters.inside.size());
-    t.joined = joined_gpcs(t.clusters, t.latency_gpcs);
-    t.gpcs = t.joined.labels;
-  } else if (t.latency.reason.empty()) {
-    const bool sides_only =
-        t.partitions.reason.empty() && t.latency.labels.size() == t.partitions.labels.size() &&
-        adjusted_rand_index(t.latency.labels, t.partitions.labels) >= same_groups;
-    if (!sides_only) t.gpcs = t.latency.labels;
-  }
-  t.known_gpcs =
-      t.clusters.reason.empty() && !t.joined.assigned ? t.clusters.inside : members(t.gpcs);
-  if (t.cluster_pairs.reason.empty()) t.tpcs = t.cluster_pairs.labels;
-  return t;
-}
-
+/// "0-3, 8, 10-11".
 std::string ranges(const Members& numbers) {
   std::string text;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -45,8 +21,6 @@ std::string ranges(const Members& numbers) {
   }
   return text;
 }
-
-namespace {
 
 /// The facts, one after the other.
 struct Facts {
@@ -85,92 +59,81 @@ struct Facts {
 };
 
 /// The fewest and the most members of a group; of no groups 0.
-std::pair<double, double> sizes_of(const std::vector<Members>& groups) {
+std::pair<std::size_t, std::size_t> sizes_of(const std::vector<Members>& groups) {
   if (groups.empty()) return {};
   const auto [fewest, most] = std::ranges::minmax(groups, {}, &Members::size);
-  return {static_cast<double>(fewest.size()), static_cast<double>(most.size())};
-}
-
-std::string gpc_method(const Topology& t) {
-  if (!t.clusters.reason.empty())
-    return fmt::format("SMs whose {} latencies to L2 lines rise and fall together",
-                       load_instruction);
-  return std::string(
-             "clusters of 2 to 16 blocks run within one GPC: SMs that they have in common") +
-         (t.clusters.outside.empty() ? ""
-          : t.joined.assigned
-              ? "; SMs that clusters leave out are in the GPC that is theirs by latency"
-              : "; SMs that clusters leave out are in none");
-}
-
-/// "SM 0-1, 16-17", and where latencies had to say so.
-std::string where(const Topology& t, const Members& group) {
-  std::string text = "SM " + ranges(group);
-  if (!t.joined.assigned) return text;
-  Members added;
-  std::ranges::set_intersection(group, t.clusters.outside, std::back_inserter(added));
-  if (added.empty()) return text;
-  return text + fmt::format(
-                    ", of which {} by {} latencies alone: what is left of them correlates with the "
-                    "others of this GPC ({:.2f}) and not with the next one ({:.2f}), medians",
-                    ranges(added), t.latency_gpcs.instructions, t.joined.own, t.joined.other);
-}
-
-std::string outside_method(const Topology& t) {
-  const std::string method =
-      "no cluster joins them with SMs beyond their pair, although clusters join more elsewhere";
-  if (t.clusters.outside.empty()) return method;
-  return fmt::format(
-             "SM {}: {}; NVIDIA's driver numbers some TPCs apart from the GPCs, as singletons "
-             "(open "
-             "GPU kernel modules, ctrl2080gr.h, virtualGpcId)",
-             ranges(t.clusters.outside), method) +
-         (t.joined.assigned ? ""
-          : t.joined.reason.empty()
-              ? "; no GPC is stated for them: latencies do not agree with clusters on the GPCs of "
-                "the others"
-              : "; no GPC is stated for them: " + t.joined.reason);
+  return {fewest.size(), most.size()};
 }
 
 void add_gpcs(Facts& facts, const Topology& t) {
-  const std::string reason =
-      !t.gpcs.empty()
-          ? ""
-          : fmt::format("clusters: {}; latency: {}", t.clusters.reason,
-                        t.latency.reason.empty() ? "its groups are the sides of the L2, no GPCs"
-                                                 : t.latency.reason);
-  const Matrix& source = t.clusters.reason.empty() ? t.clusters.matrix : t.latency.matrix;
+  const ClusterGroups& c = t.clusters;
+  const Gpcs& j = t.joined;
+  const bool by_clusters = c.reason.empty();
+  const Matrix& source = by_clusters ? c.matrix : t.latency.matrix;
+  std::string reason, method;
+  if (t.gpcs.empty())
+    reason = fmt::format("clusters: {}; latency: {}", c.reason,
+                         t.latency.reason.empty() ? "its groups are the sides of the L2, no GPCs"
+                                                  : t.latency.reason);
+  if (by_clusters) {
+    method = "clusters of 2 to 16 blocks run within one GPC: SMs that they have in common";
+    if (!c.outside.empty())
+      method += j.assigned
+                    ? "; SMs that clusters leave out are in the GPC that is theirs by latency"
+                    : "; SMs that clusters leave out are in none";
+  } else {
+    method =
+        fmt::format("SMs whose {} latencies to L2 lines rise and fall together", load_instruction);
+  }
   const auto [fewest, most] = sizes_of(t.known_gpcs);
   for (const auto& [id, subject, unit, value] :
-       {std::tuple{"gpcs", "GPU", "GPCs", static_cast<double>(t.known_gpcs.size())},
+       {std::tuple{"gpcs", "GPU", "GPCs", t.known_gpcs.size()},
         {"sms_per_gpc_min", "smallest GPC", "SMs", fewest},
         {"sms_per_gpc_max", "largest GPC", "SMs", most}})
-    facts.add({id, subject, unit, unit}, reason, source, value, gpc_method(t));
-  facts.add({"sms_outside_clusters", "GPU", "SMs that only clusters of two use", "SMs"}, t.clusters,
-            static_cast<double>(t.clusters.outside.size()), outside_method(t));
-  for (std::size_t g = 0; g < t.known_gpcs.size(); ++g)
-    facts.add({fmt::format("gpc_{}.sms", g), fmt::format("GPC {}", g), "SMs", "SMs"}, "", source,
-              static_cast<double>(t.known_gpcs[g].size()), where(t, t.known_gpcs[g]));
-}
+    facts.add({id, subject, unit, unit}, reason, source, static_cast<double>(value), method);
 
-void add_gpc_agreement(Facts& facts, const Topology& t) {
-  const ClusterGroups& c = t.clusters;
-  const LatencyGpcs& l = t.latency_gpcs;
+  method =
+      "no cluster joins them with SMs beyond their pair, although clusters join more elsewhere";
+  if (!c.outside.empty())
+    method = fmt::format(
+        "SM {}: {}; NVIDIA's driver numbers some TPCs apart from the GPCs, as singletons (open GPU "
+        "kernel modules, ctrl2080gr.h, virtualGpcId)",
+        ranges(c.outside), method);
+  if (!c.outside.empty() && !j.assigned)
+    method += "; no GPC is stated for them: " +
+              (j.reason.empty() ? "latencies do not agree with clusters on the GPCs of the others"
+                                : j.reason);
+  facts.add({"sms_outside_clusters", "GPU", "SMs that only clusters of two use", "SMs"}, c,
+            static_cast<double>(c.outside.size()), method);
+
+  // "SM 0-1, 16-17", and where latencies had to say so.
+  for (std::size_t g = 0; g < t.known_gpcs.size(); ++g) {
+    const Members& group = t.known_gpcs[g];
+    Members added;
+    std::ranges::set_intersection(group, c.outside, std::back_inserter(added));
+    method = "SM " + ranges(group);
+    if (j.assigned && !added.empty())
+      method += fmt::format(
+          ", of which {} by {} latencies alone: what is left of them correlates with the others of "
+          "this GPC ({:.2f}) and not with the next one ({:.2f}), medians",
+          ranges(added), j.instructions, j.own, j.other);
+    facts.add({fmt::format("gpc_{}.sms", g), fmt::format("GPC {}", g), "SMs", "SMs"}, "", source,
+              static_cast<double>(group.size()), method);
+  }
+
   facts.add_index(
-      "gpc_agreement", "GPCs by clusters and by latency",
-      !c.reason.empty() ? c.reason : t.joined.reason, l.matrix, t.joined.agreement,
-      fmt::format(", over SMs within the reach of clusters, of their GPCs "
-                  "and of those by {} latencies: SMs cut into half as many regions as "
-                  "clusters show GPCs, what each place's own additive model leaves grouped "
-                  "within each region",
-                  l.instructions));
-  facts.add_index(
-      "gpc_reproducibility", "GPCs by clusters, two halves",
-      c.reason.empty() && !c.has_halves ? "one half of the launches was left out" : c.reason,
-      c.matrix, c.reproducibility, " of what clusters join in two halves of the launches");
+      "gpc_agreement", "GPCs by clusters and by latency", j.reason, j.matrix, j.agreement,
+      fmt::format(", over SMs within the reach of clusters, of their GPCs and of those by {} "
+                  "latencies: SMs cut into half as many regions as clusters show GPCs, what each "
+                  "place's own additive model leaves grouped within each region",
+                  j.instructions));
+  facts.add_index("gpc_reproducibility", "GPCs by clusters, two halves",
+                  by_clusters && !c.has_halves ? "one half of the launches was left out" : c.reason,
+                  c.matrix, c.reproducibility,
+                  " of what clusters join in two halves of the launches");
   facts.add_reproducibility(
-      "gpc_latency_reproducibility", "GPCs by latency, two sets of lines", l,
-      fmt::format(" of GPCs by {} from one set of lines and the other's", l.instructions));
+      "gpc_latency_reproducibility", "GPCs by latency, two sets of lines", j,
+      fmt::format(" of GPCs by {} from one set of lines and the other's", j.instructions));
 }
 
 /// The second method for TPCs is the latencies' likeness.
@@ -190,7 +153,8 @@ void add_tpcs(Facts& facts, const Topology& t) {
                           groups.size());
   }
   facts.add({"tpcs", "GPU", "TPCs", "TPCs"}, p, static_cast<double>(groups.size()), method);
-  facts.add({"sms_per_tpc", "TPC", "SMs", "SMs"}, p, sizes_of(groups).second, method);
+  facts.add({"sms_per_tpc", "TPC", "SMs", "SMs"}, p, static_cast<double>(sizes_of(groups).second),
+            method);
 
   std::string reason = t.tpcs.empty() ? "no TPCs are known" : l.reason;
   if (reason.empty() && l.labels.size() != t.tpcs.size()) reason = "they are of different SMs";
@@ -261,7 +225,6 @@ void add_latencies(Facts& facts, const Topology& t) {
 std::vector<Fact> facts_of(const Topology& topology) {
   Facts facts;
   add_gpcs(facts, topology);
-  add_gpc_agreement(facts, topology);
   add_tpcs(facts, topology);
   add_partitions(facts, topology);
   add_latencies(facts, topology);

@@ -90,49 +90,41 @@ double sum_tolerance(Element element, double elements, double threads_per_block,
   return standard_deviations * (own + deviation(in_double, elements / partial_sums + 1));
 }
 
-/// Adds up what an independent kernel leaves of the same data and compares: integers must be equal
-/// modulo 2^32, `*error` says how far floating point is off.
-std::optional<std::string> check_sum(const Sum& sum, const std::byte* source, const Buffer& partial,
-                                     const std::byte* result, double tolerance, double& error,
-                                     cudaStream_t stream) {
-  const Element element = sum.kernel.element;
-  launch_reference(element, source, sum.elements(), partial.data, stream);
-  if (element == Element::i32) {
-    const auto parts = copy_to_host<std::uint64_t>(partial, stream);
-    const auto expected =
-        static_cast<std::uint32_t>(std::accumulate(parts.begin(), parts.end(), std::uint64_t{0}));
-    const std::uint32_t got = copy_to_host<std::uint32_t>(result, 1, stream)[0];
-    if (got == expected) return std::nullopt;
-    return fmt::format("the sum is {} instead of {} (modulo 2^32)", got, expected);
-  }
-  const auto parts = copy_to_host<double>(partial, stream);
-  const long double expected = std::accumulate(parts.begin(), parts.end(), 0.0L);
-  const double got = element == Element::f64 ? copy_to_host<double>(result, 1, stream)[0]
-                                             : copy_to_host<float>(result, 1, stream)[0];
-  error = static_cast<double>(std::abs(got - expected));
-  if (error <= tolerance) return std::nullopt;  // false for a NaN too
-  return fmt::format("the sum is {} instead of {}, off by more than the {} that rounding explains",
-                     got, static_cast<double>(expected), tolerance);
-}
-
-/// A sum by a grid of so many threads and blocks, checked against that of another kernel.
+/// A sum by a grid of so many threads and blocks, checked against the sum of what an independent
+/// kernel leaves of the same data: integers must be equal modulo 2^32.
 Workload sum_workload(Context& context, const Sum& sum, const std::byte* source,
                       const Buffer& result, double threads, double blocks,
                       std::function<void()> launch) {
+  const Element element = sum.kernel.element;
   const double tolerance =
-      sum_tolerance(sum.kernel.element, static_cast<double>(sum.elements()), threads, blocks);
+      sum_tolerance(element, static_cast<double>(sum.elements()), threads, blocks);
   const Buffer partial = context.buffers().output("reference", partial_sums * sizeof(double));
   const auto error = std::make_shared<double>(0);
-  Workload workload =
-      workload_of(context, {result}, std::move(launch), [=, stream = context.stream()] {
-        return check_sum(sum, source, partial, result.data, tolerance, *error, stream);
-      });
-  if (sum.kernel.element != Element::i32) {
+  const auto check = [=, stream = context.stream()]() -> std::optional<std::string> {
+    launch_reference(element, source, sum.elements(), partial.data, stream);
+    if (element == Element::i32) {
+      const auto parts = copy_to_host<std::uint64_t>(partial, stream);
+      const auto expected = static_cast<std::uint32_t>(
+          std::accumulate(parts.begin(), parts.end(), std::uint64_t{0}));
+      const std::uint32_t got = copy_to_host<std::uint32_t>(result.data, 1, stream)[0];
+      if (got == expected) return std::nullopt;
+      return fmt::format("the sum is {} instead of {} (modulo 2^32)", got, expected);
+    }
+    const auto parts = copy_to_host<double>(partial, stream);
+    const long double expected = std::accumulate(parts.begin(), parts.end(), 0.0L);
+    const double got = element == Element::f64 ? copy_to_host<double>(result.data, 1, stream)[0]
+                                               : copy_to_host<float>(result.data, 1, stream)[0];
+    *error = static_cast<double>(std::abs(got - expected));
+    if (*error <= tolerance) return std::nullopt;  // false for a NaN too
+    return fmt::format("the sum is {} instead of {}, off by more than the {} that rounding explains",
+                       got, static_cast<double>(expected), tolerance);
+  };
+  Workload workload = workload_of(context, {result}, std::move(launch), check);
+  if (element != Element::i32)
     workload.extras = [=] {
       return std::map<std::string, double>{{"absolute_error", *error},
                                            {"allowed_error", tolerance}};
     };
-  }
   return workload;
 }
 
@@ -152,20 +144,19 @@ Workload prepare(Context& context, const Sum& sum, std::size_t blocks) {
 
 Workload prepare_cub(Context& context, const Sum& sum, OffsetType offset) {
   const Element element = sum.kernel.element;
-  const std::size_t elements = sum.elements();
   const std::byte* source = source_of(context, sum);
   const std::string suffix = offset == OffsetType::int32 ? " int32" : " int64";
   const Buffer result = context.buffers().output("cub result" + suffix, accumulator_bytes(element));
   std::size_t bytes = 0;
-  cub_sum(element, nullptr, elements, offset, nullptr, nullptr, bytes, nullptr);
+  cub_sum(element, nullptr, sum.elements(), offset, nullptr, nullptr, bytes, nullptr);
   const Buffer temporary =
       context.buffers().output("cub temporary" + suffix, std::max<std::size_t>(bytes, 1));
   // CUB's own shape is not ours to know: the tolerance of a grid as large as our largest holds for
   // it.
   return sum_workload(context, sum, source, result, 512, 65536,
                       [=, bytes = temporary.bytes, stream = context.stream()]() mutable {
-                        cub_sum(element, source, elements, offset, result.data, temporary.data,
-                                bytes, stream);
+                        cub_sum(element, source, sum.elements(), offset, result.data,
+                                temporary.data, bytes, stream);
                       });
 }
 
@@ -190,30 +181,35 @@ models::StreamCost loads_of(const Sum& sum, const SumLayout& layout, std::size_t
   return cost;
 }
 
-void add_counters(Case& c, const Sum& sum, const SumLayout& layout, std::size_t blocks) {
+std::vector<CounterRequest> counters_of(const Sum& sum, const SumLayout& layout,
+                                        std::size_t blocks) {
   const models::StreamCost loads = loads_of(sum, layout, blocks);
-  const std::string model = "global-memory model of every load, head and tail included";
-  c.counters = {{"global_load_sectors", static_cast<double>(loads.sectors), 0, model},
-                {"global_load_requests", static_cast<double>(loads.requests), 0, model},
-                {"global_load_instructions", static_cast<double>(loads.requests), 0, model}};
-  if (sum.kernel.recipe != Recipe::dynamic) {
-    c.counters.push_back({"global_reduction_requests", static_cast<double>(blocks), 0,
-                          "one atomic addition a block"});
-  }
-  const double bytes = static_cast<double>(sum.elements()) * element_bytes(sum.kernel.element);
+  const auto requests = static_cast<double>(loads.requests);
+  const char* model = "global-memory model of every load, head and tail included";
+  std::vector<CounterRequest> counters{
+      {"global_load_sectors", static_cast<double>(loads.sectors), 0, model},
+      {"global_load_requests", requests, 0, model},
+      {"global_load_instructions", requests, 0, model}};
+  if (sum.kernel.recipe != Recipe::dynamic)
+    counters.push_back({"global_reduction_requests", static_cast<double>(blocks), 0,
+                        "one atomic addition a block"});
   if (sum.bytes >= dram_sized) {
-    c.counters.push_back({"dram_read_bytes", bytes, 0.01, "every element once"});
-    c.counters.push_back({"achieved_occupancy"});
-    c.counters.push_back({"stall_long_scoreboard"});
+    const double bytes = static_cast<double>(sum.elements()) * element_bytes(sum.kernel.element);
+    counters.push_back({"dram_read_bytes", bytes, 0.01, "every element once"});
+    counters.push_back({"achieved_occupancy"});
+    counters.push_back({"stall_long_scoreboard"});
   }
+  return counters;
 }
 
-void add_expectation(Case& c, const DeviceFacts& device, const Sum& sum, std::size_t blocks) {
+Expectation expectation(const DeviceFacts& device, const Sum& sum, std::size_t blocks,
+                        CacheState cache) {
+  const Recipe recipe = sum.kernel.recipe;
   const int resident = std::min(resident_blocks(sum.kernel),
-                                sum.kernel.recipe == Recipe::dynamic ? dynamic_blocks_per_sm : 64);
-  const bool tiles = sum.kernel.recipe == Recipe::tile || sum.kernel.recipe == Recipe::dynamic;
+                                recipe == Recipe::dynamic ? dynamic_blocks_per_sm : 64);
+  const bool tiles = recipe == Recipe::tile || recipe == Recipe::dynamic;
   const int per_access =
-      sum.kernel.recipe == Recipe::scalar_loop ? element_bytes(sum.kernel.element) : vector_bytes;
+      recipe == Recipe::scalar_loop ? element_bytes(sum.kernel.element) : vector_bytes;
   const double threads = static_cast<double>(blocks) * sum.kernel.threads;
   const models::StreamExpectation expected = expected_stream(
       device,
@@ -224,68 +220,67 @@ void add_expectation(Case& c, const DeviceFacts& device, const Sum& sum, std::si
        .accesses_per_thread = std::max(1.0, static_cast<double>(sum.bytes) / per_access / threads),
        .resident_threads_per_sm = std::max(1, resident) * sum.kernel.threads,
        .threads = static_cast<std::uint64_t>(threads),
-       .hot = c.cache == CacheState::hot});
-  c.expected = Expectation{static_cast<double>(sum.bytes) / (expected.seconds + combining_seconds),
-                           model_tolerance,
-                           fmt::format("{}; and {:.1f} us to clear and to combine",
-                                       expected.sentence, 1e6 * combining_seconds)};
+       .hot = cache == CacheState::hot});
+  return {static_cast<double>(sum.bytes) / (expected.seconds + combining_seconds), model_tolerance,
+          fmt::format("{}; and {:.1f} us to clear and to combine", expected.sentence,
+                      1e6 * combining_seconds)};
+}
+
+/// What sums and the copy have in common: bytes over time, against what the DRAM can move.
+Case bandwidth_case(const DeviceFacts& device, std::string name, double bytes, bool bounded) {
+  Case c;
+  c.name = std::move(name);
+  c.metric = {"bandwidth", "B/s", Better::higher, std::nullopt};
+  c.value = rate(bytes);
+  const DeviceBound& dram = bound(device, "dram_bandwidth");
+  if (bounded) c.bound = Bound{dram.value, dram.source};
+  return c;
 }
 
 Case make_case(const DeviceFacts& device, const Sum& sum) {
-  const int size = element_bytes(sum.kernel.element);
+  const auto& [recipe, element, threads] = sum.kernel;
   const SumLayout layout = sum.layout();
   const std::size_t blocks = grid_blocks(sum.kernel, layout, device.sms);
-  const double bytes = static_cast<double>(sum.elements()) * size;
-  Case c;
-  c.name = fmt::format("sum/{}/type:{}/block:{}/size:{}", name_of(sum.kernel.recipe),
-                       name_of(sum.kernel.element), sum.kernel.threads, size_name(sum.bytes));
-  if (sum.more != 0) c.name += fmt::format("{:+}", sum.more);
-  if (sum.offset != 0) c.name += fmt::format("/offset:{}", sum.offset);
+  std::string name = fmt::format("sum/{}/type:{}/block:{}/size:{}", name_of(recipe),
+                                 name_of(element), threads, size_name(sum.bytes));
+  if (sum.more != 0) name += fmt::format("{:+}", sum.more);
+  if (sum.offset != 0) name += fmt::format("/offset:{}", sum.offset);
+  Case c = bandwidth_case(device, name,
+                          static_cast<double>(sum.elements()) * element_bytes(element),
+                          sum.bytes >= dram_sized);
+  const bool cold = sum.bytes >= cold_multiple_of_l2 * device.l2_bytes;
+  c.cache = cold ? CacheState::cold : CacheState::hot;
   c.axes = {{"part", "sum"},
-            {"recipe", name_of(sum.kernel.recipe)},
-            {"type", name_of(sum.kernel.element)},
-            {"block", std::int64_t{sum.kernel.threads}},
+            {"recipe", name_of(recipe)},
+            {"type", name_of(element)},
+            {"block", std::int64_t{threads}},
             {"size (B)", static_cast<std::int64_t>(sum.bytes)},
             {"further elements", std::int64_t{sum.more}},
-            {"offset (elements)", std::int64_t{sum.offset}}};
+            {"offset (elements)", std::int64_t{sum.offset}},
+            {"cache", cold ? "cold" : "hot"}};
   c.suite = quick_if(sum.quick);
-  c.metric = {"bandwidth", "B/s", Better::higher, std::nullopt};
-  c.value = rate(bytes);
-  c.cache = sum.bytes >= cold_multiple_of_l2 * device.l2_bytes ? CacheState::cold : CacheState::hot;
-  c.axes.emplace_back("cache", c.cache == CacheState::cold ? "cold" : "hot");
-  if (sum.bytes >= dram_sized) {
-    const DeviceBound& dram = bound(device, "dram_bandwidth");
-    c.bound = Bound{dram.value, dram.source};
-  }
-  add_expectation(c, device, sum, blocks);
+  c.expected = expectation(device, sum, blocks, c.cache);
   c.extras = {{"blocks", static_cast<double>(blocks)}};
-  add_counters(c, sum, layout, blocks);
+  c.counters = counters_of(sum, layout, blocks);
   c.prepare = [=](Context& context) { return prepare(context, sum, blocks); };
-  if (sum.against_cub) {
-    for (const OffsetType offset : {OffsetType::int32, OffsetType::int64}) {
-      if (!cub_can_sum(sum.kernel.element, sum.elements(), offset)) continue;
+  if (!sum.against_cub) return c;
+  for (const OffsetType offset : {OffsetType::int32, OffsetType::int64})
+    if (cub_can_sum(element, sum.elements(), offset))
       c.opponents.push_back(
           {fmt::format("cub::DeviceReduce::Sum, {} count",
                        offset == OffsetType::int32 ? "int32" : "int64"),
-           [sum, offset](Context& context) { return prepare_cub(context, sum, offset); }});
-    }
-  }
+           [=](Context& context) { return prepare_cub(context, sum, offset); }});
   return c;
 }
 
 /// What R1 calls copy bandwidth: the driver's copy, read and written bytes both counted.
 Case copy_case(const DeviceFacts& device) {
-  Case c;
-  c.name = "copy/size:1GiB";
+  Case c = bandwidth_case(device, "copy/size:1GiB", 2.0 * GiB, true);
   c.axes = {{"part", "copy"},
             {"recipe", "cudaMemcpyAsync"},
             {"size (B)", static_cast<std::int64_t>(GiB)}};
   c.suite = Suite::quick;
-  c.metric = {"bandwidth", "B/s", Better::higher, std::nullopt};
-  c.value = rate(2.0 * GiB);
   c.cache = CacheState::cold;
-  const DeviceBound& dram = bound(device, "dram_bandwidth");
-  c.bound = Bound{dram.value, dram.source};
   const models::StreamExpectation expected =
       expected_stream(device, {.read_bytes = GiB,
                                .write_bytes = GiB,

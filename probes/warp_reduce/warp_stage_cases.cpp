@@ -1,7 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <numeric>
+#include <random>
 
 #include "harness/cases.h"
 #include "models/instruction_throughput.h"
@@ -35,6 +39,7 @@ const char* name_of(WarpMethod method) {
   return names[static_cast<int>(method)];
 }
 
+/// What the lanes of a warp hold.
 template <class T>
 using Warp = std::array<T, lanes>;
 
@@ -47,13 +52,12 @@ Warp<T> reduced(WarpMethod method, Warp<T> x) {
       // Beyond the last lane shuffle-down gives a lane its own value back; the tree leaves those
       // lanes out.
       const int down = lane + distance < lanes ? lane + distance : lane;
-      if (method == WarpMethod::shuffle_down) {
+      if (method == WarpMethod::shuffle_down)
         x[lane] += before[down];
-      } else if (method == WarpMethod::shared_tree) {
-        if (lane < distance) x[lane] += before[down];
-      } else {
+      else if (method != WarpMethod::shared_tree)
         x[lane] += before[lane ^ distance];
-      }
+      else if (lane < distance)
+        x[lane] += before[down];
     }
   }
   if (method == WarpMethod::shared_tree) x.fill(x[0]);
@@ -63,22 +67,18 @@ Warp<T> reduced(WarpMethod method, Warp<T> x) {
 /// What every lane must hold at the end: additions are in the GPU's order, and the renormalisation
 /// is exact, so the values must be equal. The integer instruction adds as any order does.
 template <class T>
-Warp<T> expected_values(const WarpStage& stage, int chain) {
-  Warp<T> x;
-  for (int lane = 0; lane < lanes; ++lane) x[lane] = static_cast<T>(start_value(lane, chain));
-  for (int round = 0; round < stage.rounds; ++round) {
-    for (int i = 0; i < reductions_per_round(stage.type); ++i) x = reduced(stage.method, x);
-    for (T& value : x)
-      for (int i = 0; i < reductions_per_round(stage.type); ++i) value /= 32;
-  }
-  return x;
-}
-
-template <class T>
 std::optional<std::string> verify(const WarpStage& stage, const Buffer& out, cudaStream_t stream) {
-  std::vector<Warp<T>> expected;
-  for (int chain = 0; chain < stage.chains; ++chain)
-    expected.push_back(expected_values<T>(stage, chain));
+  const int repeated = reductions_per_round(stage.type);
+  Warp<T> expected[max_chains];
+  for (int chain = 0; chain < stage.chains; ++chain) {
+    Warp<T>& x = expected[chain];
+    for (int lane = 0; lane < lanes; ++lane) x[lane] = static_cast<T>(start_value(lane, chain));
+    for (int round = 0; round < stage.rounds; ++round) {
+      for (int i = 0; i < repeated; ++i) x = reduced(stage.method, x);
+      for (T& value : x)
+        for (int i = 0; i < repeated; ++i) value /= 32;
+    }
+  }
   return check_elements<T>(out, stream, "the value of lane", [&](std::size_t i) {
     return expected[i / lanes % stage.chains][i % lanes];
   });
@@ -91,15 +91,13 @@ Workload prepare(Context& context, const WarpStage& stage) {
   const Buffer clocks = context.buffers().output("clocks", warps * 2 * sizeof(long long));
   const Buffer out =
       context.buffers().output("lanes", warps * stage.chains * lanes * element_bytes(stage.type));
+  const auto check = stage.type == Element::f32   ? verify<float>
+                     : stage.type == Element::i32 ? verify<std::uint32_t>
+                                                  : verify<double>;
   Workload workload = workload_of(
       context, {out, clocks},
       [=] { launch_warp_stage(stage, blocks, clocks.as<long long>(), out.data, stream); },
-      [=] {
-        const auto check = stage.type == Element::f32   ? verify<float>
-                           : stage.type == Element::i32 ? verify<std::uint32_t>
-                                                        : verify<double>;
-        return check(stage, out, stream);
-      });
+      [=] { return check(stage, out, stream); });
   // A block's time over all its reductions; the median over the SMs.
   workload.read_sample = [=] {
     return median(clocks_of_blocks(copy_to_host<long long>(clocks, stream), stage.warps)) /
@@ -134,19 +132,19 @@ SharedWork shared_work(const WarpStage& stage) {
   return work;
 }
 
-void add_counters(Case& c, const WarpStage& stage, const DeviceFacts& device) {
-  if (!stage.in_shared()) return;
+std::vector<CounterRequest> counters_of(const WarpStage& stage, const DeviceFacts& device) {
+  if (!stage.in_shared()) return {};
   const double count = static_cast<double>(device.sms) * stage.warps * stage.chains * reductions;
   const SharedWork work = shared_work(stage);
-  const auto add = [&](const char* figure, const int(&each)[2], const char* model) {
-    for (const bool stores : {false, true})
-      c.counters.push_back({fmt::format("shared_{}_{}", stores ? "store" : "load", figure),
-                            count * each[stores], 0, model});
-  };
   const char* model = "shared-memory model of the reduction's accesses";
-  add("instructions", work.instructions, model);
-  add("wavefronts", work.wavefronts, model);
-  add("conflicts", {0, 0}, "contiguous lanes: no conflict");
+  const auto& [loads, stores] = work.instructions;
+  const auto& [load_wavefronts, store_wavefronts] = work.wavefronts;
+  return {{"shared_load_instructions", count * loads, 0, model},
+          {"shared_store_instructions", count * stores, 0, model},
+          {"shared_load_wavefronts", count * load_wavefronts, 0, model},
+          {"shared_store_wavefronts", count * store_wavefronts, 0, model},
+          {"shared_load_conflicts", 0, 0, "contiguous lanes: no conflict"},
+          {"shared_store_conflicts", 0, 0, "contiguous lanes: no conflict"}};
 }
 
 /// Cycles of an SM for each of many reductions at once; nothing where no guide has the rate.
@@ -212,9 +210,44 @@ Case make_case(const WarpStage& stage, const DeviceFacts& device) {
   c.expected = latency ? expected_latency(stage, device) : expected_throughput(stage, device);
   if (!latency && stage.shuffles() && c.expected)
     c.bound = Bound{c.expected->value, c.expected->model};
-  add_counters(c, stage, device);
+  c.counters = counters_of(stage, device);
   c.prepare = [stage](Context& context) { return prepare(context, stage); };
   return c;
+}
+
+// R3: the published block stage, with ones, as its author checked it, and with random data.
+
+constexpr int stage_blocks = 64;
+
+std::optional<std::string> run_block_stage(Context& context, bool random, Entry& entry) {
+  constexpr int threads = block_stage_threads;
+  // Five steps of the shuffle and one for each further warp, u = 2^-24, of values up to 1.
+  constexpr double allowed = (5 + threads / 32 - 1) * 0x1p-24 * threads;
+  std::mt19937_64 generator(context.seed());
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  std::vector<float> values(stage_blocks * threads, 1.0f);
+  if (random) std::ranges::generate(values, [&] { return uniform(generator); });
+  const Buffer source = upload(context, "block stage's input", std::as_bytes(std::span(values)));
+  const Buffer sums = context.buffers().output("block stage's sums", stage_blocks * sizeof(float));
+  // How many of the blocks' sums are wrong by more than rounding explains; a NaN is.
+  const auto wrong_sums = [&](bool published) {
+    context.buffers().poison(sums);
+    launch_block_stage(published, source.as<float>(), sums.as<float>(), stage_blocks,
+                       context.stream());
+    const auto found = copy_to_host<float>(sums, context.stream());
+    int wrong = 0;
+    for (int block = 0; block < stage_blocks; ++block) {
+      const auto first = values.begin() + block * threads;
+      const double right = std::accumulate(first, first + threads, 0.0);
+      if (!(std::abs(found[block] - right) <= allowed)) ++wrong;
+    }
+    return wrong;
+  };
+  entry.iterations = stage_blocks;
+  if (const int wrong = wrong_sums(false))
+    return std::to_string(wrong) + " sums of the mended block stage are wrong";
+  entry.metric.value = wrong_sums(true);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -234,6 +267,25 @@ std::vector<Case> warp_stage_cases(const DeviceFacts& device) {
     }
   }
   return result;
+}
+
+std::vector<Case> block_stage_cases(const DeviceFacts&) {
+  std::vector<Case> cases;
+  for (const bool random : {false, true}) {
+    const char* data = random ? "random" : "ones";
+    Case& c = cases.emplace_back();
+    c.name = fmt::format("block-stage/data:{}", data);
+    c.axes = {{"part", "block stage"}, {"data", data}};
+    c.suite = Suite::quick;
+    c.metric = {"wrong sums", "blocks", Better::lower, std::nullopt};
+    c.extras = {{"blocks", stage_blocks}};
+    c.mode = Campaign{
+        .roles = {},
+        .run = [random](Context& context, CounterSession*, const std::string&, const KeepGoing&,
+                        Entry& entry) { return run_block_stage(context, random, entry); },
+        .for_a_claim = true};
+  }
+  return cases;
 }
 
 }  // namespace fathom::warp_reduce

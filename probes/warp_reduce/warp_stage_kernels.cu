@@ -4,7 +4,8 @@
 #include "probes/warp_reduce/stages.cuh"
 
 // Each warp repeats reductions whose input is the last one's result. With one warp on the SM the
-// clocks are a reduction's latency, with 32 of two chains each what the SM sustains.
+// clocks are a reduction's latency, with 32 of two chains each what the SM sustains. And the block
+// stage as published (claim R3), and with its one mistake mended.
 
 namespace fathom::warp_reduce {
 namespace {
@@ -127,6 +128,22 @@ __global__ void __launch_bounds__(1024)
   }
 }
 
+/// The published one stores the first warp's lanes where each warp's first lane belongs.
+template <bool published>
+__global__ void block_stage(const float* source, float* sums) {
+  __shared__ float partial[32];
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  float x = source[blockIdx.x * block_stage_threads + threadIdx.x];
+#pragma unroll
+  for (int distance = 16; distance > 0; distance /= 2)
+    x += __shfl_down_sync(all_lanes, x, distance);
+  if ((published ? warp : lane) == 0) partial[published ? lane : warp] = x;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (int i = 1; i < block_stage_threads / 32; ++i) x += partial[i];
+  sums[blockIdx.x] = x;
+}
+
 }  // namespace
 
 void launch_warp_stage(const WarpStage& stage, int blocks, long long* clocks, std::byte* out,
@@ -136,19 +153,24 @@ void launch_warp_stage(const WarpStage& stage, int blocks, long long* clocks, st
   with_constant<f32, i32, f64>(stage.type, [&](auto type) {
     using T = TypeOf<type>;
     with_constant<1, max_chains>(stage.chains, [&](auto chains) {
-      const auto launch = [&](auto method) {
-        const std::size_t shared_bytes =
-            stage.in_shared() ? stage.warps * sizeof(Shared<T, chains>) : 0;
-        warp_stage<method, type, chains><<<blocks, stage.warps * 32, shared_bytes, stream>>>(
-            stage.rounds, clocks, reinterpret_cast<T*>(out));
-        FATHOM_CUDA(cudaGetLastError());
+      const auto of_method = [&](auto method) {
+        const int shared = stage.in_shared() ? stage.warps * sizeof(Shared<T, chains>) : 0;
+        launch(warp_stage<method, type, chains>, {blocks, stage.warps * 32, shared}, stream,
+               stage.rounds, clocks, reinterpret_cast<T*>(out));
       };
       if constexpr (type == i32) {
-        if (stage.method == reduce_add) return with_constant<reduce_add>(stage.method, launch);
+        if (stage.method == reduce_add) return with_constant<reduce_add>(stage.method, of_method);
       }
-      with_constant<shuffle_xor, shuffle_down, shared_tree, shared_butterfly>(stage.method, launch);
+      with_constant<shuffle_xor, shuffle_down, shared_tree, shared_butterfly>(stage.method,
+                                                                              of_method);
     });
   });
+}
+
+void launch_block_stage(bool published, const float* source, float* sums, int blocks,
+                        cudaStream_t stream) {
+  launch(published ? block_stage<true> : block_stage<false>, {blocks, block_stage_threads}, stream,
+         source, sums);
 }
 
 }  // namespace fathom::warp_reduce

@@ -55,15 +55,14 @@ struct WarpStage {
 void launch_warp_stage(const WarpStage& stage, int blocks, long long* clocks, std::byte* out,
                        cudaStream_t stream);
 
-/// Clocks of one warp's reduction: claim R2.
-std::vector<Case> warp_stage_cases(const DeviceFacts& device);
-
 /// R3: adds up blocks of so many floats each, by the published block stage or by the same with its
 /// mistake mended.
 inline constexpr int block_stage_threads = 256;
-void launch_block_stage(bool published, const std::byte* source, std::byte* sums, int blocks,
+void launch_block_stage(bool published, const float* source, float* sums, int blocks,
                         cudaStream_t stream);
 
+/// Clocks of one warp's reduction (claim R2), and how often the block stage is wrong (R3).
+std::vector<Case> warp_stage_cases(const DeviceFacts& device);
 std::vector<Case> block_stage_cases(const DeviceFacts& device);
 
 }  // namespace fathom::warp_reduce

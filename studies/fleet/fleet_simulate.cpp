@@ -28,10 +28,10 @@ int check(const fleet::GpuSummary& recorded, fleet::SimulatedFleet options, int 
   fmt::print("{:>6} {:>8} {:>6} {:>12} {:>14} {:>7}\n", "seed", "planted", "found", "false names",
              "healthy cards", "causes");
   for (int i = 0; i < repeats; ++i, ++options.seed) {
-    fleet::FleetBuilder builder;
+    fleet::Fleet made;
     for (std::size_t number = 0; number < options.gpus; ++number)
-      builder.add(fleet::simulated_gpu(recorded, options, number), "");
-    const fleet::Fleet made = builder.finish({});
+      made.add(fleet::simulated_gpu(recorded, options, number));
+    made.finish();
     const auto recall = fleet::recall_of(made, fleet::find_outliers(made, {}), options);
     fmt::print("{:>6} {:>8} {:>6} {:>12} {:>14} {:>3}/{}\n", options.seed, recall.planted,
                recall.found, recall.false_names, recall.healthy, recall.causes_right,

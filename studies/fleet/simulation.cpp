@@ -214,7 +214,7 @@ Recall recall_of(const Fleet& fleet, const Outliers& outliers, const SimulatedFl
   Recall recall;
   recall.planted = planted.size();
   for (const CardScore& card : outliers.cards) {
-    const std::string name = name_of(fleet.gpus[card.gpu].summary);
+    const std::string name = name_of(fleet.gpus[card.gpu]);
     const auto fault = planted.find(name);
     const bool named = !card.findings.empty();
     if (fault == planted.end()) {

@@ -1,12 +1,10 @@
 // What a user can get wrong: each is one sentence with what to do, and its own exit code.
 
-#include "results/document_io.h"
 #include "sandbox.h"
 
-namespace fathom {
-namespace {
+using namespace fathom;
 
-void check_refused(const CapturedRun& run, ExitCode expected, const std::string& said) {
+static void check_refused(const CapturedRun& run, ExitCode expected, const std::string& said) {
   expect(expected, run).is_one_sentence().by_fathom().complains(said);
 }
 
@@ -14,7 +12,6 @@ TEST_CASE("A wrong word on the command line gets the closest right one", "[e2e]"
   const auto mistake = GENERATE(values<Mistake>(
       {{"rum", "Did you mean `run`?"},
        {"xyzzy", "fathom --help"},
-       {"test", "./fathom test"},
        {"run --probe frist", "Did you mean `first`?"},
        {"run --probe nothing_like_it", "fathom list"},
        {"run --start-together", "--no-counters"},
@@ -31,7 +28,7 @@ TEST_CASE("A wrong word on the command line gets the closest right one", "[e2e]"
        {"history ''", "DIR: it is empty"},
        {"predict waves --gemm 1 2", "--gemm needs 3 values, not 2: see"},
        {"run --benchmark_fliter=x", "Did you mean `--benchmark_filter`?"},
-       {"run --benchmark_out=x", "--out"},
+       {"run --benchmark_out=x", "no flag --benchmark_out"},
        {"run first", "first"},
        {"list --suite=quick", "--suite"},
        {"list --benchmark_filter=x", "--benchmark_filter"},
@@ -82,7 +79,7 @@ TEST_CASE("Without probe programs a run replays, and one that must measure is re
 TEST_CASE("A document that is none, torn or of another version is refused", "[e2e]") {
   Sandbox box({"first"});
   expect(0, box.run());
-  const std::string good = read_text(box.out() / "result.json");
+  const std::string good = file_text(box.out() / "result.json");
   const std::string key = "\"schema_version\": ";
   const auto at = good.find(key);
   REQUIRE(at != std::string::npos);
@@ -139,6 +136,3 @@ TEST_CASE("report goes beside its document by default", "[e2e]") {
   CHECK(box.report() == before);  // the same document gives the same bytes
   CHECK(last_line(run.output) == "Explore: " + (box.out() / "report" / "index.html").string());
 }
-
-}  // namespace
-}  // namespace fathom

@@ -1,9 +1,7 @@
 #include "gate/baseline_folder.h"
-#include "results/document_io.h"
 #include "tests/e2e/sandbox.h"
 
 using namespace fathom;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -29,7 +27,7 @@ CapturedRun within(int mebibytes, const std::vector<std::string>& arguments) {
   std::vector<std::string> words{"-c", "ulimit -v \"$1\" && shift && exec \"$@\"", "sh",
                                  std::to_string(mebibytes * 1024), FATHOM_PROGRAM};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  return run_and_capture("/bin/sh", words, std::chrono::seconds(60));
+  return run_and_capture("/bin/sh", words, 60s);
 }
 
 }  // namespace
@@ -71,7 +69,7 @@ TEST_CASE("fathom check decides on 2,000 metrics against 30 runs in 300 ms and 2
                           "&& [ -n \"$size\" ]; "
                           "do most=$size; done; wait $child && echo $most",
                           "sh", FATHOM_PROGRAM, "check", file.string(), "--baseline", baseline},
-                         std::chrono::seconds(60)));
+                         60s));
   const int most_kib = std::stoi(measured.output);
   CHECK(most_kib > 20 * 1024);
   CHECK(most_kib < 200 * 1024);

@@ -1,7 +1,6 @@
 #include "tests/e2e/sandbox.h"
 
 using namespace fathom;
-namespace fs = std::filesystem;
 
 // `fathom check --base CMD --head CMD` with commands that leave another tool's file.
 

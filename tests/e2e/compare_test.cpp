@@ -5,8 +5,7 @@
 #include "results/format.h"
 #include "sandbox.h"
 
-namespace fathom {
-namespace {
+using namespace fathom;
 
 const std::string recorded = FATHOM_RECORDING_FILE;
 
@@ -15,7 +14,7 @@ TEST_CASE("The lines of docs/commands.md stand in the comparison of the recorded
   const auto recordings = std::filesystem::path(recorded).parent_path().parent_path();
   const auto h100 = recordings / "h100-80gb-hbm3" / "result.json";
   const CapturedRun run = expect(0, box.fathom({"compare", h100.string(), recorded}));
-  const std::string page = read_text(recordings.parent_path() / "docs/commands.md");
+  const std::string page = file_text(recordings.parent_path() / "docs/commands.md");
   const auto begin = page.find("```\n", page.find("`compare` says")) + 4;
   std::istringstream lines(page.substr(begin, page.find("```", begin) - begin));
   int found = 0;
@@ -31,7 +30,7 @@ TEST_CASE("Every figure of docs/h100-h200.md is what compare finds in the record
     const auto a = recordings / "h100-80gb-hbm3" / suite / "result.json";
     const auto b = recordings / "h200" / suite / "result.json";
     expect(0, box.fathom({"compare", a.string(), b.string(), "--json", "c.json"}));
-    const auto json = nlohmann::json::parse(read_text(box.folder() / "c.json"));
+    const auto json = nlohmann::json::parse(file_text(box.folder() / "c.json"));
     for (const auto& figure : json.at("figures"))
       figures.emplace(figure.at("title").get<std::string>(), figure);
   }
@@ -39,7 +38,7 @@ TEST_CASE("Every figure of docs/h100-h200.md is what compare finds in the record
     return format_quantity(side.at("value").get<double>(), unit) +
            (side.at("noisy").get<bool>() ? " ~" : "");
   };
-  std::istringstream page(read_text(recordings.parent_path() / "docs/h100-h200.md"));
+  std::istringstream page(file_text(recordings.parent_path() / "docs/h100-h200.md"));
   int found = 0;
   for (std::string line; std::getline(page, line);) {
     if (!line.starts_with("| `")) continue;
@@ -58,7 +57,7 @@ TEST_CASE("Every figure of docs/h100-h200.md is what compare finds in the record
 
 TEST_CASE("Compare refuses a document as every reader does, whichever it is", "[e2e]") {
   Sandbox box({});
-  std::string text = read_text(recorded);
+  std::string text = file_text(recorded);
   text.resize(text.size() / 2);
   write_text(box.folder() / "bad.json", text);
   for (const auto& [a, b] : {std::pair{recorded, std::string("bad.json")}, {"bad.json", recorded}})
@@ -69,7 +68,7 @@ TEST_CASE("Compare refuses a document as every reader does, whichever it is", "[
   expect(ExitCode::bad_input, box.fathom({"compare", recorded}));
   expect(ExitCode::bad_input,
          box.fathom({"compare", recorded, "bad.json", "--json", "./bad.json"}));
-  CHECK(read_text(box.folder() / "bad.json") == text);
+  CHECK(file_text(box.folder() / "bad.json") == text);
   expect(ExitCode::output_unwritable,
          box.fathom({"compare", recorded, recorded, "--json", "no/such/c.json"}));
   // Runs of two suites share no figure.
@@ -84,15 +83,15 @@ TEST_CASE("Compare refuses a document as every reader does, whichever it is", "[
 TEST_CASE("Two files of another tool stand side by side, what differs first", "[e2e]") {
   Sandbox box({});
   const std::filesystem::path data = FATHOM_GATE_DATA;
-  auto slower = nlohmann::json::parse(read_text(data / "hyperfine.json"));
+  auto slower = nlohmann::json::parse(file_text(data / "hyperfine.json"));
   for (auto& time : slower["results"][1]["times"]) time = time.get<double>() * 1.3;
   write_text(box.folder() / "slower.json", slower.dump());
   expect(0, box.fathom({"compare", data / "hyperfine.json", "slower.json", "--markdown", "c.md",
                         "--json", "c.json"}))
       .starts("A: hyperfine on ")
       .says("Machine: 0 of ", "Figures: 2 in both", "1 differs (0 better in B, 1 in A;");
-  has(read_text(box.folder() / "c.md"), "| A better |");
-  const auto first = nlohmann::json::parse(read_text(box.folder() / "c.json")).at("figures").at(0);
+  has(file_text(box.folder() / "c.md"), "| A better |");
+  const auto first = nlohmann::json::parse(file_text(box.folder() / "c.json")).at("figures").at(0);
   CHECK(first.at("name") == "sort numbers");
   CHECK(first.at("better_in") == "a");
   CHECK(first.at("ratio_interval").at("low") > 1.005);
@@ -123,6 +122,3 @@ TEST_CASE("What two files of other tools cannot have in common is said", "[e2e]"
     CHECK_FALSE(std::filesystem::exists(box.folder() / "c.json"));
   }
 }
-
-}  // namespace
-}  // namespace fathom

@@ -2,8 +2,7 @@
 
 #include "sandbox.h"
 
-namespace fathom {
-namespace {
+using namespace fathom;
 
 const std::string suite_default = FATHOM_RECORDING_FILE;
 const std::string suite_atlas =
@@ -20,7 +19,7 @@ TEST_CASE("An export goes to standard output, to a file or through a link, and i
     const CapturedRun printed = expect(0, box.fathom({"export", format, suite_atlas})).no_errors();
     CHECK(printed.output.ends_with("\n"));
     expect(0, box.fathom({"export", format, suite_atlas, "--out", "link"})).no_output();
-    CHECK(read_text(box.folder() / "target") == printed.output);
+    CHECK(file_text(box.folder() / "target") == printed.output);
   }
   CHECK(std::filesystem::is_symlink(box.folder() / "link"));
 }
@@ -42,6 +41,3 @@ TEST_CASE("A bad export is one sentence and leaves no file", "[e2e]") {
   for (const char* format : {"machine", "accelsim", "inductor"})
     check({format, suite_default, "--out", "new"}, ExitCode::incomplete, "suite default");
 }
-
-}  // namespace
-}  // namespace fathom

@@ -35,21 +35,25 @@ using nlohmann::ordered_json;
 
 const std::string first_hash = "0123456789abcdef";
 
+/// An environment variable.
+std::string env(const char* name, const char* otherwise = "") {
+  const char* set = std::getenv(name);
+  return set ? set : otherwise;
+}
+
 /// The GPU that this process sees alone, "GPU-2"; the first where it sees all.
 std::string uuid_hash() {
-  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  const std::string gpu = visible ? visible : "GPU-0";
-  return gpu == "GPU-0" ? first_hash : first_hash.substr(0, 15) + gpu.substr(gpu.size() - 1);
+  const std::string gpu = env("CUDA_VISIBLE_DEVICES", "GPU-0");
+  return gpu == "GPU-0" ? first_hash : first_hash.substr(0, 15) + gpu.back();
 }
 
 /// FAKE_GPUS of them; of those that CUDA_VISIBLE_DEVICES names, that one.
 ordered_json visible_gpus() {
-  const char* count = std::getenv("FAKE_GPUS");
-  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  const std::string visible = env("CUDA_VISIBLE_DEVICES");
   ordered_json gpus = ordered_json::array();
-  for (int i = 0; i < (count ? std::atoi(count) : 1); ++i) {
+  for (int i = 0; i < std::stoi(env("FAKE_GPUS", "1")); ++i) {
     const std::string name = "GPU-" + std::to_string(i);
-    if (visible && name != visible) continue;
+    if (!visible.empty() && name != visible) continue;
     gpus.push_back(
         {{"ordinal", gpus.size()},
          {"name", "NVIDIA Fake 100"},
@@ -91,8 +95,7 @@ Flags parse(int argc, char** argv) {
 }
 
 int device_program(const Flags& flags) {
-  const char* set = std::getenv("FAKE_GPU");
-  const std::string gpu = set ? set : "present";
+  const std::string gpu = env("FAKE_GPU", "present");
   if (gpu == "hang") pause();
   if (flags.contains("--doctor")) {
     const bool fine = gpu == "present";
@@ -111,7 +114,7 @@ int device_program(const Flags& flags) {
   if (const auto device = flags.find("--device"); device != flags.end() && device->second > "1")
     fail(ExitCode::bad_input, "There is no GPU " + device->second + ".");
   if (flags.contains("--gpus")) {
-    if (const char* asked = std::getenv("FAKE_ASKED")) std::ofstream(asked).flush();
+    if (const std::string asked = env("FAKE_ASKED"); !asked.empty()) std::ofstream(asked).flush();
     std::cout << ordered_json{{"gpus", visible_gpus()}};
     return 0;
   }
@@ -123,8 +126,7 @@ int device_program(const Flags& flags) {
   fathom::Fingerprint print;
   print.gpu_name = "NVIDIA Fake 100";
   print.gpu_uuid_hash = uuid_hash();
-  const char* memory_gib = std::getenv("FAKE_MEMORY_GIB");
-  print.memory_bytes = (memory_gib ? std::atoll(memory_gib) : 140) << 30;
+  print.memory_bytes = std::stoll(env("FAKE_MEMORY_GIB", "140")) << 30;
   std::cout << ordered_json{{"fingerprint", fathom::to_json(print)}};
   return 0;
 }
@@ -264,8 +266,7 @@ int probe_program(const std::string& name, const Flags& flags) {
 
   const int start_fd = held ? std::stoi(flags.at("--start-fd")) : -1;
   if (held) {
-    const char* late = std::getenv("FAKE_LATE");
-    if (name == "late" || (late && name == late)) hang();
+    if (name == "late" || name == env("FAKE_LATE")) hang();
     if (name == "stillborn") std::raise(SIGSEGV);
     if (name == "crowded") fail(ExitCode::gpu_busy, "A process holds the GPU: end it.");
     wait_for_start(start_fd);
@@ -275,13 +276,13 @@ int probe_program(const std::string& name, const Flags& flags) {
   probe.measure(2);
   if (name == "crash") std::raise(SIGSEGV);
   // Bad on one GPU of several.
-  if (const char* bad = std::getenv("FAKE_BAD_GPU");
-      bad && name == "sometimes" && uuid_hash().ends_with(bad))
+  if (name == "sometimes" && uuid_hash().ends_with(env("FAKE_BAD_GPU", "none")))
     std::raise(SIGSEGV);
   if (name == "lasting") {
     std::cout << "pids " << getpid() << std::endl;
-    const char* until = std::getenv("FAKE_RELEASE");
-    for (int i = 0; until && i < 3000 && !std::filesystem::exists(until); ++i) usleep(10'000);
+    const std::string until = env("FAKE_RELEASE");
+    for (int i = 0; !until.empty() && i < 3000 && !std::filesystem::exists(until); ++i)
+      usleep(10'000);
   }
   if (name == "hang") hang();
   if (name == "slow") {
@@ -315,8 +316,7 @@ int probe_program(const std::string& name, const Flags& flags) {
 
 /// Held by a fake gate_load as long as it lives.
 fathom::FileDescriptor load_lock() {
-  const char* folder = std::getenv("FATHOM_LOCK_DIR");
-  const std::string path = std::string(folder ? folder : ".") + "/load.lock";
+  const std::string path = env("FATHOM_LOCK_DIR", ".") + "/load.lock";
   return fathom::FileDescriptor(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
 }
 
@@ -330,7 +330,7 @@ int gate_victim(const Flags& flags) {
     for (const std::string& name : names) std::cout << name << "/iterations:1/manual_time\n";
     return 0;
   }
-  if (const char* rest = std::getenv("FAKE_ROUND_MS")) usleep(1000 * std::atoi(rest));
+  usleep(1000 * static_cast<unsigned>(std::stoi(env("FAKE_ROUND_MS", "0"))));
   const fathom::FileDescriptor lock = load_lock();
   const bool beside_load = flock(lock.get(), LOCK_EX | LOCK_NB) != 0;
   const auto fault = [&](const char* flag, const std::string& name, double otherwise) {

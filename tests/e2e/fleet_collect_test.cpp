@@ -12,7 +12,7 @@ void simulate(const fs::path& folder, int gpus, int planted) {
   expect(0, run_and_capture(FATHOM_FLEET_SIMULATE,
                             {FATHOM_RECORDING_FILE, "--out", folder.string(), "--gpus",
                              std::to_string(gpus), "--planted", std::to_string(planted)},
-                            std::chrono::seconds(60)));
+                            60s));
 }
 
 TEST_CASE("A simulated fleet is collected, and its slow cards are named", "[e2e][fleet]") {
@@ -40,7 +40,7 @@ TEST_CASE("A simulated fleet is collected, and its slow cards are named", "[e2e]
   // The same again gives the same.
   box.fathom({"fleet", "collect", "jobs", "--out", "again", "--expect-hosts", "hosts",
               "--expect-gpus", "400"});
-  CHECK(read_text(box.folder() / "again" / "fleet.json") == read_text(box.out() / "fleet.json"));
+  CHECK(file_text(box.folder() / "again" / "fleet.json") == file_text(box.out() / "fleet.json"));
 }
 
 TEST_CASE("A named card fails a strict collection, and no other", "[e2e][fleet]") {

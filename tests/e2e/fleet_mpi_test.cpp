@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <optional>
 #include <set>
@@ -189,7 +188,7 @@ TEST_CASE("Ranks measure on while another job's rank 0 says that it has ended",
   write_text(box.out() / "ranks" / "0.note",
              R"({"run": "another", "size": 2, "host": "box", "reason": "", "exit_code": 0,
                  "ended": true})");
-  std::this_thread::sleep_for(std::chrono::milliseconds(1500));  // a rank looks every second
+  std::this_thread::sleep_for(1500ms);  // a rank looks every second
   gate.open();
   job.must_end();
 }

@@ -2,12 +2,10 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include "fleet_run.h"
 
-namespace fathom {
-namespace {
+using namespace fathom;
 
 TEST_CASE("A run keeps off the GPUs that another measures into the same folder", "[e2e][fleet]") {
   Sandbox box({"first"}, 3);
@@ -62,6 +60,3 @@ TEST_CASE("A part whose check fails ends as that", "[e2e][fleet]") {
   expect(ExitCode::check_failed, box.fathom(fleet_run(box, {"--part"})));
   collect_fleet(box, ExitCode::check_failed);
 }
-
-}  // namespace
-}  // namespace fathom

@@ -16,7 +16,7 @@ namespace {
 using Statuses = std::vector<std::string>;
 
 void shell(const std::string& command) {
-  expect(0, run_and_capture("/bin/sh", {"-c", command}, std::chrono::seconds(20)));
+  expect(0, run_and_capture("/bin/sh", {"-c", command}, 20s));
 }
 
 /// One rank a GPU of both nodes.
@@ -49,7 +49,7 @@ class SlurmJob {
         " \"$FATHOM\" fleet run --suite quick --no-links --alone none --out \"$OUT\" " + flags);
   }
   void run(const std::string& line) { command.emplace("/bin/bash", Statuses{"-c", line}); }
-  std::string output() const { return command->output() + read_text(script_log()); }
+  std::string output() const { return command->output() + file_text(script_log()); }
   /// Once all have begun.
   std::map<int, std::pair<pid_t, pid_t>> ranks() const {
     auto found = wait_for_ranks(box, {"n1-0", "n1-1", "n2-0", "n2-1"});
@@ -97,7 +97,7 @@ TEST_CASE("Under Slurm a rank that dies, or is killed itself, takes nobody with 
   const auto ranks = job.ranks();
   REQUIRE(kill(itself ? ranks.at(2).second : ranks.at(2).first, SIGKILL) == 0);
   // Long enough for Slurm to have ended the others.
-  std::this_thread::sleep_for(std::chrono::seconds(1));
+  std::this_thread::sleep_for(1s);
   job.gate->open();
   const int status = job.command->wait();
   CHECK((itself ? status != 0 : status == to_int(ExitCode::incomplete)));
@@ -117,7 +117,7 @@ TEST_CASE("The batch script reports before its time is up, and of a step that Sl
   job.must_end(ExitCode::incomplete);
   CHECK(fleet_of(job.box.out()).at("gpus").size() == 4);
   // What was measured before is there.
-  const auto summary = json::parse(read_text(job.box.out() / "gpus" / "n1-0" / "gpu.json"));
+  const auto summary = json::parse(file_text(job.box.out() / "gpus" / "n1-0" / "gpu.json"));
   CHECK_FALSE(summary.at("metrics").at("name").empty());
   CHECK(fs::exists(job.box.out() / "report" / "README.md"));
 }
@@ -127,7 +127,7 @@ TEST_CASE("srun without an MPI says so, and nobody waits", "[e2e][fleet][slurm]"
   job.srun("none");
   const auto begin = std::chrono::steady_clock::now();
   job.must_end(ExitCode::setup_incomplete);
-  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
+  CHECK(std::chrono::steady_clock::now() - begin < 30s);
   CHECK_THAT(job.output(), contains("fathom: rank 0 of 4") &&
                                contains("srun --mpi=pmix") &&
                                !contains("fathom: rank 1 of 4"));

@@ -6,17 +6,14 @@
 #include <sys/types.h>
 
 #include <nlohmann/json.hpp>
-#include <thread>
 
-#include "results/exit_codes.h"
 #include "sandbox.h"
 
 namespace fathom {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 
-inline json fleet_of(const fs::path& out) { return json::parse(read_text(out / "fleet.json")); }
+inline json fleet_of(const fs::path& out) { return json::parse(file_text(out / "fleet.json")); }
 
 inline const json* gpu_of(const json& fleet, int number) {
   for (const json& gpu : fleet.at("gpus"))
@@ -29,7 +26,7 @@ inline fs::path gpu_folder(const fs::path& out, int gpu) {
 }
 
 inline json summary_in(const fs::path& out, int gpu) {
-  return json::parse(read_text(gpu_folder(out, gpu) / "gpu.json"));
+  return json::parse(file_text(gpu_folder(out, gpu) / "gpu.json"));
 }
 
 inline std::string reason_of(const json& fleet, int number) {
@@ -38,7 +35,7 @@ inline std::string reason_of(const json& fleet, int number) {
 }
 
 /// Its first page.
-inline std::string page_of(const fs::path& out) { return read_text(out / "report" / "README.md"); }
+inline std::string page_of(const fs::path& out) { return file_text(out / "report" / "README.md"); }
 
 inline std::string status_of(const json& fleet, int number) {
   const json* gpu = gpu_of(fleet, number);
@@ -91,7 +88,7 @@ inline std::vector<bool> counting(const fs::path& out, int gpus,
   for (int gpu = 0; gpu < gpus; ++gpu) {
     const fs::path folder = gpu_folder(out, gpu);
     const auto of = [&](const char* part) {
-      const std::string log = read_text(folder / part / "logs" / (probe + ".log"));
+      const std::string log = file_text(folder / part / "logs" / (probe + ".log"));
       REQUIRE_THAT(log, Catch::Matchers::ContainsSubstring("log of " + probe));
       const bool counts = log.find("flag --no-counters") == std::string::npos;
       CHECK((log.find("timed only") == std::string::npos) == counts);
@@ -126,7 +123,7 @@ class Gate {
 };
 
 inline pid_t parent_of(pid_t process) {
-  const std::string status = read_text(fmt::format("/proc/{}/status", process));
+  const std::string status = file_text(fmt::format("/proc/{}/status", process));
   return std::atoi(status.c_str() + status.find("PPid:") + 5);
 }
 

@@ -5,9 +5,7 @@
 
 #include "fleet_run.h"
 
-namespace fathom {
-namespace {
-
+using namespace fathom;
 using Names = std::vector<std::string>;
 
 TEST_CASE("One process measures all GPUs of a host, alone and together", "[e2e][fleet]") {
@@ -24,7 +22,7 @@ TEST_CASE("One process measures all GPUs of a host, alone and together", "[e2e][
   CHECK(gpu_of(fleet, 1)->at("health").at("pcie_width") == 8);
   CHECK(fs::exists(box.out() / "gpus" / "box-1" / "suite" / "result.json"));
   has(page_of(box.out()), "Alone and together");
-  has(read_text(box.out() / "report" / "host-box.md"), "x8");
+  has(file_text(box.out() / "report" / "host-box.md"), "x8");
 }
 
 TEST_CASE("Alone is in turn, all made ready before", "[e2e][fleet]") {
@@ -45,7 +43,7 @@ TEST_CASE("Alone is in turn, all made ready before", "[e2e][fleet]") {
 }
 
 /// CPUs that this process may use.
-std::vector<int> own_cpus() {
+static std::vector<int> own_cpus() {
   cpu_set_t set;
   std::vector<int> cpus;
   if (sched_getaffinity(0, sizeof set, &set) == 0)
@@ -60,7 +58,7 @@ TEST_CASE("What measures a GPU runs on the CPUs near it", "[e2e][fleet]") {
   // Two GPUs, since the only one of a host is not measured alone.
   Sandbox box({"links", "copy_bandwidth"}, 2);
   const auto cpus_of = [&](const char* log) {
-    const std::string text = read_text(box.out() / "gpus" / "box-0" / log);
+    const std::string text = file_text(box.out() / "gpus" / "box-0" / log);
     const auto at = text.find("\ncpus ");
     REQUIRE(at != std::string::npos);
     return text.substr(at + 6, text.find('\n', at + 1) - at - 6);
@@ -116,7 +114,7 @@ TEST_CASE("A run reports its own GPUs and links, and none of an earlier run's", 
   CHECK(all.at("gpus").size() == 3);
   CHECK(all.at("links").size() == 1);
   const fs::path links = gpu_folder(box.out(), 0) / "links" / "links.json";
-  CHECK(json::parse(read_text(links)).at("run") == all.at("gpus").at(2).at("run"));
+  CHECK(json::parse(file_text(links)).at("run") == all.at("gpus").at(2).at("run"));
   write_text(box.out() / "gpus" / "box-7" / "gpu.json.1-a.tmp", "{");
   box.set("CUDA_VISIBLE_DEVICES", "GPU-1");
   const json fleet = run_fleet(box);
@@ -130,6 +128,3 @@ TEST_CASE("A run reports its own GPUs and links, and none of an earlier run's", 
   CHECK(collected.at("gpus").size() == 3);
   CHECK(collected.at("links").size() == 1);
 }
-
-}  // namespace
-}  // namespace fathom

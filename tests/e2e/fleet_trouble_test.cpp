@@ -3,8 +3,7 @@
 
 #include "fleet_run.h"
 
-namespace fathom {
-namespace {
+using namespace fathom;
 
 TEST_CASE("A short probe that dies costs what it would have measured", "[e2e][fleet]") {
   Sandbox box({"links", "first"}, 2);  // and the copy's program is not there at all
@@ -43,15 +42,13 @@ TEST_CASE(
   const fs::path alone = box.folder() / "without" / "fathom";  // and no fathom-fleet-rank beside it
   fs::create_directories(alone.parent_path());
   fs::copy_file(FATHOM_PROGRAM, alone);
-  expect(ExitCode::setup_incomplete,
-         run_and_capture(alone.string(), {"fleet", "run"}, std::chrono::seconds(60)))
+  expect(ExitCode::setup_incomplete, run_and_capture(alone.string(), {"fleet", "run"}, 60s))
       .complains("`./fathom fleet` builds it");
   const fs::path fleet = fs::path(FATHOM_PROGRAM).replace_filename("fathom-fleet");
   fs::copy_file(fleet, alone.parent_path() / fleet.filename());
   box.set("OMPI_COMM_WORLD_RANK", "0");
   box.set("OMPI_COMM_WORLD_SIZE", "4");
-  expect(ExitCode::setup_incomplete,
-         run_and_capture(alone.string(), fleet_run(box), std::chrono::seconds(60)))
+  expect(ExitCode::setup_incomplete, run_and_capture(alone.string(), fleet_run(box), 60s))
       .one_line()
       .complains("Open MPI started 4 ranks", "libopenmpi-dev", "--part");
 }
@@ -132,6 +129,3 @@ TEST_CASE("What a fleet's run cannot do, it says in one sentence", "[e2e][fleet]
   box.set("FAKE_GPU", "none");
   expect(ExitCode::no_driver, box.fathom(fleet_run(box))).is_one_sentence();
 }
-
-}  // namespace
-}  // namespace fathom

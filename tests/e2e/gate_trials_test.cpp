@@ -1,10 +1,8 @@
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "tests/e2e/sandbox.h"
 
 using namespace fathom;
-namespace fs = std::filesystem;
 using nlohmann::json;
 
 namespace {
@@ -30,7 +28,7 @@ class Trials {
   std::string page(std::vector<std::string> journals = {}) {
     journals.insert(journals.begin(), journal().string());
     expect(0, report(journals));
-    return read_text(sandbox_.out() / "trials.md");
+    return file_text(sandbox_.out() / "trials.md");
   }
 
   std::string program(const char* name) const { return (sandbox_.folder() / name).string(); }
@@ -39,7 +37,7 @@ class Trials {
 
   /// The journal's decisions, without its first line.
   std::vector<json> decisions() const {
-    std::istringstream lines(read_text(journal()));
+    std::istringstream lines(file_text(journal()));
     std::vector<json> all;
     std::string line;
     std::getline(lines, line);
@@ -50,7 +48,7 @@ class Trials {
  private:
   static CapturedRun started(std::vector<std::string> words, const std::vector<std::string>& more) {
     words.insert(words.end(), more.begin(), more.end());
-    return run_and_capture(FATHOM_GATE_TRIALS, words, std::chrono::seconds(100));
+    return run_and_capture(FATHOM_GATE_TRIALS, words, 100s);
   }
   Sandbox sandbox_{};
 };
@@ -147,12 +145,12 @@ TEST_CASE("A run that is cut loses nothing, and goes on where it was") {
 TEST_CASE("gate_trials notes what decided, and tells each tool's rates apart") {
   Trials trials;
   trials.must_run({"--kind", "unchanged", "--decisions", "1"});
-  const std::string tool = json::parse(first_line(read_text(trials.journal()))).at("tool");
+  const std::string tool = json::parse(first_line(file_text(trials.journal()))).at("tool");
   CHECK(tool == first_line(trials.sandbox().fathom({"--version"}).output));
   has(tool, " (");  // the commit
   has(trials.page(), "### Decided by ");
   // A journal of another commit, and one of before commits were noted.
-  const std::string text = read_text(trials.journal());
+  const std::string text = file_text(trials.journal());
   const auto named = text.find(",\"tool\"");
   const fs::path other = trials.sandbox().folder() / "other.jsonl";
   for (const auto& [by, heading] :
@@ -171,7 +169,7 @@ TEST_CASE("gate_trials notes what decided, and tells each tool's rates apart") {
     write_text(trials.journal(), old);
     expect(2, trials.run({"--kind", "unchanged", "--decisions", "2", "--resume"}))
         .complains("another tool");
-    CHECK(read_text(trials.journal()) == old);
+    CHECK(file_text(trials.journal()) == old);
     write_text(trials.journal(), text);
   }
 }

@@ -3,10 +3,7 @@
 
 #include "sandbox.h"
 
-namespace fathom {
-namespace {
-
-using namespace std::chrono_literals;
+using namespace fathom;
 
 const auto gemm_ladder = std::filesystem::path(FATHOM_PROGRAM).parent_path() / "gemm_ladder";
 
@@ -67,6 +64,3 @@ TEST_CASE("The ladder's help says what rungs and defaults there are, in a user's
   for (const char* internal : {"INT", "ENUM", "{false}", "FLOAT", "NONNEGATIVE"})
     lacks(help.output, internal);
 }
-
-}  // namespace
-}  // namespace fathom

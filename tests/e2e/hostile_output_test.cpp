@@ -5,19 +5,15 @@
 #include <sys/sysmacros.h>
 
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "sandbox.h"
 
 namespace fathom {
 namespace {
 
-namespace fs = std::filesystem;
-using namespace std::chrono_literals;
-
 /// The file has a check's answer in it.
 void check_told(const Sandbox& box, const char* file) {
-  const auto json = nlohmann::json::parse(read_text(box.folder() / file), nullptr, false);
+  const auto json = nlohmann::json::parse(file_text(box.folder() / file), nullptr, false);
   CHECK((json.is_object() && json.contains("fathom_check")));
 }
 
@@ -71,7 +67,7 @@ TEST_CASE("An output that is an input or another output is refused", "[e2e]") {
   expect(0, box.fathom({"baseline", "add", "in.json", "--baseline", "kept"}));
   const fs::path kept =
       fs::directory_iterator(fs::directory_iterator(box.folder() / "kept")->path())->path();
-  const std::string run = read_text(kept);
+  const std::string run = file_text(kept);
   for (const std::string& line : std::vector<std::string>{
            "in.json --json in.json", "in.json --junit ./in.json", "in.json --markdown hard.json",
            "in.json --json soft.json", "torn.json other.json --json other.json",
@@ -82,10 +78,10 @@ TEST_CASE("An output that is an input or another output is refused", "[e2e]") {
     expect(ExitCode::bad_input, box.fathom(words("check --baseline kept " + line)))
         .complains("is the same file as")
         .one_line();
-    CHECK(read_text(box.folder() / "in.json") == first);
-    CHECK(read_text(box.folder() / "other.json") == second);
-    CHECK(read_text(box.folder() / "rules.toml") == rules);
-    CHECK(read_text(kept) == run);
+    CHECK(file_text(box.folder() / "in.json") == first);
+    CHECK(file_text(box.folder() / "other.json") == second);
+    CHECK(file_text(box.folder() / "rules.toml") == rules);
+    CHECK(file_text(kept) == run);
     CHECK_FALSE(fs::exists(box.folder() / "new"));
     CHECK(fs::is_symlink(box.folder() / "soft.json"));
   }
@@ -97,7 +93,7 @@ TEST_CASE("So is a file that takes standard output, or a step's summary", "[e2e]
       .complains("standard output");
   box.set("GITHUB_STEP_SUMMARY", (box.folder() / "in.json").string());
   expect(ExitCode::bad_input, box.fathom({"check", "in.json", "--baseline", "none", "--github"}));
-  CHECK(read_text(box.folder() / "in.json") == benchmark_file());
+  CHECK(file_text(box.folder() / "in.json") == benchmark_file());
 }
 
 TEST_CASE("A page, a picture, a log and a document are never written through a link", "[e2e]") {
@@ -111,7 +107,7 @@ TEST_CASE("A page, a picture, a log and a document are never written through a l
   const auto is_own = [&](const fs::path& place) {
     CAPTURE(place);
     CHECK(fs::is_regular_file(fs::symlink_status(place)));
-    CHECK(read_text(victim) == "precious");
+    CHECK(file_text(victim) == "precious");
   };
   for (const char* name : {"result.json", "report/README.md", "logs/first.log", "parts/first.json"})
     plant(box.out() / name);
@@ -136,7 +132,7 @@ TEST_CASE("A replay does not replace the recording that it repeats", "[e2e]") {
   fs::copy(FATHOM_RECORDING_FILE, recording);
   box.set("FATHOM_RECORDING", recording);
   expect(ExitCode::bad_input, box.fathom({"run", "--replay", "--out", "recorded"}));
-  CHECK(read_text(recording) == read_text(FATHOM_RECORDING_FILE));
+  CHECK(file_text(recording) == file_text(FATHOM_RECORDING_FILE));
 }
 
 TEST_CASE("Closed standard streams are no reason to fail", "[e2e]") {
@@ -147,7 +143,7 @@ TEST_CASE("Closed standard streams are no reason to fail", "[e2e]") {
   CAPTURE(command);
   expect(0, box.shell("$F " + command));
   if (command.starts_with("run"))
-    CHECK(nlohmann::json::accept(read_text(box.out() / "result.json")));
+    CHECK(nlohmann::json::accept(file_text(box.out() / "result.json")));
 }
 
 TEST_CASE("An answer that has no room on its disk ends with its code", "[e2e]") {
@@ -195,7 +191,7 @@ TEST_CASE("What errors repeat of arguments, names and rows is shown and not obey
     CAPTURE(words);
     const auto run = box.fathom(words);
     std::string all = run.output + run.errors;
-    for (const char* file : {"out", "out2"}) all += read_text(box.folder() / file);
+    for (const char* file : {"out", "out2"}) all += file_text(box.folder() / file);
     CHECK_FALSE(all.empty());
     for (const char* raw : {"\x1b", "\u202E", "\u2028"}) CHECK(all.find(raw) == std::string::npos);
   }

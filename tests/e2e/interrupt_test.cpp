@@ -1,10 +1,6 @@
 // Ctrl-C, a cancelled CI job, a closed terminal.
 
 #include <pty.h>
-#include <unistd.h>
-
-#include <csignal>
-#include <thread>
 
 #include "sandbox.h"
 
@@ -12,7 +8,6 @@ namespace fathom {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using namespace std::chrono_literals;
 
 /// The log of a probe, once its processes are in it.
 std::filesystem::path once_up(const Sandbox& box, const std::string& probe) {

@@ -39,7 +39,7 @@ TEST_CASE("The pages for readers show what predict prints", "[e2e]") {
   Sandbox box({});
   int commands = 0;
   for (const char* page : {"slow-kernel.md", "buyer.md"}) {
-    std::istringstream lines(read_text(repository / "docs" / page));
+    std::istringstream lines(file_text(repository / "docs" / page));
     std::string printed;
     bool inside = false;
     for (std::string line; std::getline(lines, line);) {
@@ -144,7 +144,7 @@ TEST_CASE("Predictions are what they were, as text and as JSON", "[e2e]") {
         "roofline --gpu H200 --flops 1G --bytes 48GB", "roofline --gpu H200 --json",
         "roofline --result result.json --bytes 48GB --precision bf16 --json",
         "transformer --layers 32 --hidden 4096 --heads 32 --kv-heads 8 --vocab 128256 "
-        "--intermediate 14336 --gpu H200",
+        "--intermediate 14336 --context 8192 --prompt 1024 --batch 2 --gpu H200",
         "transformer --params 70B --weights fp8 --result result.json",
         "transformer --config config.json --gpu H200 --gpus 2 --context 8192"})
     all += "$ fathom predict " + line + "\n" + text_of(box, line);
@@ -170,7 +170,7 @@ TEST_CASE("A wrong prediction is refused in one sentence", "[e2e]") {
        {"shared --stride 8 --lanes 0", "excludes"},
        {"shared --column 32", "32 columns"},
        {"shared --padding 1", "--column or --row"},
-       {"shared --lanes 0,four", "`four` for lane 1"},
+       {"shared --lanes 0,four", "lane 1: `four`"},
        {"shared --lanes " + std::string(32, ','), "lane 32 does not exist"},
        {"shared --patterns absent.csv", "absent.csv cannot be read"},
        {"shared --patterns ''", "--patterns: it is empty"},

@@ -9,8 +9,6 @@
 namespace fathom {
 namespace {
 
-using namespace std::chrono_literals;
-
 const std::filesystem::path programs = std::filesystem::path(FATHOM_PROGRAM).parent_path();
 
 class Hidden : public Sandbox {
@@ -44,7 +42,7 @@ TEST_CASE("Every probe program describes itself, has help, and needs a GPU", "[e
 TEST_CASE("A report can have what today's programs conclude, and the document stays", "[e2e]") {
   Hidden box;
   // As it was measured: the recording itself may have been concluded again.
-  nlohmann::json measured = nlohmann::json::parse(read_text(FATHOM_RECORDING_FILE));
+  nlohmann::json measured = nlohmann::json::parse(file_text(FATHOM_RECORDING_FILE));
   measured["context"]["fathom"]["notes"] = nlohmann::json::array();
   const std::string recorded = measured.dump();
   const std::string file = (box.folder() / "measured.json").string();
@@ -53,19 +51,19 @@ TEST_CASE("A report can have what today's programs conclude, and the document st
     const std::filesystem::path folder = box.folder() / name;
     more.insert(more.begin(), {"report", file, "--out", folder.string()});
     expect(0, box.fathom(more));
-    return read_text(folder / "README.md");
+    return file_text(folder / "README.md");
   };
   const std::string said = "conclusions by fathom ";
   CHECK(page("then", {}).find(said) == std::string::npos);
   has(page("now", {"--conclude"}), said);
-  CHECK(read_text(file) == recorded);
+  CHECK(file_text(file) == recorded);
   // No program is needed for that, as on a machine without CUDA.
   const std::filesystem::path none = box.folder() / "programs";
   std::filesystem::create_directories(none);
   box.set("FATHOM_BIN_DIR", none);
   expect(0, box.fathom({"report", file, "--out", (box.folder() / "none").string(), "--conclude"}))
       .no_errors();
-  has(read_text(box.folder() / "none/README.md"),
+  has(file_text(box.folder() / "none/README.md"),
       "occupancy, tail_effect, warp_reduce: measured by fathom ");
 }
 

@@ -1,7 +1,6 @@
 // A machine without a GPU replays the recording, and nothing of it can pass for a measurement. A
 // machine whose GPU cannot be used is told so instead.
 
-#include "results/document_io.h"
 #include "sandbox.h"
 
 namespace fathom {
@@ -102,7 +101,7 @@ TEST_CASE("The terminal names the page atlas where there is one", "[e2e]") {
   box.set("FATHOM_RECORDING", recorded.parent_path() / "atlas/result.json");
   const std::string atlas = "Atlas: " + (box.out() / "report" / "atlas.md").string();
   has(box.run().output, atlas);
-  has(read_text(box.out() / "report" / "atlas.md"), "REPLAY");
+  has(file_text(box.out() / "report" / "atlas.md"), "REPLAY");
   has(box.fathom({"report", "out/result.json", "--out", "out/report"}).output, atlas);
 }
 

@@ -1,15 +1,9 @@
 // A run on a GPU, and every way in which a part of it can fail: what was measured is kept, the
 // report says what is missing, and the exit code says why.
 
-#include <unistd.h>
-
-#include <csignal>
-
-#include "results/document_io.h"
 #include "sandbox.h"
 
-namespace fathom {
-namespace {
+using namespace fathom;
 
 TEST_CASE("A run leaves document, report and logs, and ends with the report's path", "[e2e]") {
   Sandbox box({"first", "second"});
@@ -159,14 +153,21 @@ TEST_CASE("Counters that are not permitted have their own code, and times are ke
   CHECK(entries_of(box.result(), "counters") == 2);
 }
 
-TEST_CASE("After the GPU is lost no further probe begins", "[e2e]") {
-  const bool together = GENERATE(false, true);
-  Sandbox box({"first", "lost", "zero"});
-  expect(ExitCode::gpu_lost, together ? box.run({"--no-counters", "--start-together"}) : box.run());
-  const Document document = box.result();
-  has_entries(document, {{"first", 2}, {"lost", 2}, {"zero", 0}});
-  CHECK(std::filesystem::exists(box.out() / "logs" / "zero.log") == together);
-  has(summary_of(document, "zero").status_reason, "not started", "fell off the bus");
+TEST_CASE("After the GPU is lost, or the disk is full, no further probe begins", "[e2e]") {
+  for (const auto& [probe, together, code, why] :
+       {std::tuple{"lost", false, ExitCode::gpu_lost, "fell off the bus"},
+        {"lost", true, ExitCode::gpu_lost, "fell off the bus"},
+        {"full", false, ExitCode::output_full, "The disk is full"}}) {
+    CAPTURE(probe, together);
+    Sandbox box({"first", probe, "zero"});
+    std::vector<std::string> flags;
+    if (together) flags = {"--no-counters", "--start-together"};
+    expect(code, box.run(flags));
+    const Document document = box.result();
+    has_entries(document, {{"first", 2}, {probe, 2}, {"zero", 0}});
+    CHECK(fs::exists(box.out() / "logs" / "zero.log") == together);
+    has(summary_of(document, "zero").status_reason, "not started", why);
+  }
 }
 
 TEST_CASE("A run of which nothing is left still says on which GPU, and why", "[e2e]") {
@@ -198,6 +199,3 @@ TEST_CASE("With --wait a second run starts when the first one is over", "[e2e]")
   CHECK(second.wait() == 0);
   CHECK(entries_of(box.result(), "first") == 2);
 }
-
-}  // namespace
-}  // namespace fathom

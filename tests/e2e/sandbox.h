@@ -1,6 +1,16 @@
 #pragma once
 
-#include "results/document.h"
+// What the tests of programs share: tests/testing.h, processes, documents, and a sandbox.
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <thread>
+
+#include "results/document_io.h"
 #include "results/exit_codes.h"
 #include "tests/testing.h"
 #include "tools/child_process.h"
@@ -8,40 +18,73 @@
 
 namespace fathom {
 
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+inline void write_text(const fs::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+/// The words of a command line; '' is an empty one.
+inline std::vector<std::string> words(const std::string& line) {
+  std::istringstream text(line);
+  std::vector<std::string> all(std::istream_iterator<std::string>(text), {});
+  std::ranges::replace(all, std::string("''"), std::string());
+  return all;
+}
+
 /// A folder of its own for one test, with a program folder of fakes in it (fake_program.cpp) and an
 /// environment in which `fathom` sees nothing else: no GPU of this machine, no lock of another run.
-class Sandbox {
+class Sandbox : public Environment {
  public:
   /// Fakes for the probes with these names, and of so many GPUs; 0: as the fakes have it, one.
-  explicit Sandbox(std::initializer_list<std::string> probes, int gpus = 0);
-  ~Sandbox();
-  Sandbox(const Sandbox&) = delete;
-  Sandbox& operator=(const Sandbox&) = delete;
+  explicit Sandbox(std::initializer_list<std::string> probes, int gpus = 0) {
+    const fs::path programs = folder() / "bin";
+    for (const fs::path& made : {programs, folder() / "pci"}) fs::create_directories(made);
+    fs::create_symlink(FATHOM_FAKE_PROGRAM, programs / "fathom-device");
+    for (const auto& probe : probes)
+      fs::create_symlink(FATHOM_FAKE_PROGRAM, programs / ("probe_" + probe));
+    set("FATHOM_BIN_DIR", programs);
+    set("FATHOM_LOCK_DIR", folder());
+    set("FATHOM_PCI_DEVICES", folder() / "pci");
+    if (gpus > 0) set("FAKE_GPUS", std::to_string(gpus));
+  }
 
-  /// Sets an environment variable until the end of the test.
-  void set(const std::string& name, const std::string& value);
-
-  /// `fathom` with these arguments, run to its end in the sandbox's folder.
-  CapturedRun fathom(const std::vector<std::string>& arguments);
+  /// A shell's command line in the sandbox's folder, in which $F is `fathom`: "$F list <&-".
+  CapturedRun shell(const std::string& command, const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> all{"-c", "cd \"$1\"; F=$2; shift 2; " + command, "sh", folder(),
+                                 FATHOM_PROGRAM};
+    all.insert(all.end(), more.begin(), more.end());
+    return run_and_capture("/bin/sh", all, 60s);
+  }
+  /// `fathom` with these arguments, run to its end there.
+  CapturedRun fathom(const std::vector<std::string>& arguments) const {
+    return shell("exec \"$F\" \"$@\"", arguments);
+  }
+  /// `fathom run --out OUT` with further arguments.
+  CapturedRun run(std::vector<std::string> arguments = {}) const {
+    arguments.insert(arguments.begin(), {"run", "--out", out()});
+    return fathom(arguments);
+  }
 
   /// An NVIDIA GPU on the machine's PCI bus; another class of device, if that is given.
-  void add_pci_device(const std::string& slot, const std::string& of_class = "0x030200") const;
+  void add_pci_device(const std::string& slot, const std::string& of_class = "0x030200") const {
+    const fs::path device = folder() / "pci" / slot;
+    fs::create_directories(device);
+    write_text(device / "vendor", "0x10de\n");
+    write_text(device / "class", of_class + "\n");
+  }
 
-  /// A shell's command line in that folder, in which $F is `fathom`: "$F list <&-".
-  CapturedRun shell(const std::string& command) const;
-
-  /// `fathom run --out OUT` with further arguments.
-  CapturedRun run(std::vector<std::string> arguments = {});
-
-  std::filesystem::path folder() const { return folder_.path(); }
-  std::filesystem::path out() const { return folder() / "out"; }
-  Document result() const;
-  std::string log_of(const std::string& probe) const;
-  std::string report() const;
+  fs::path folder() const { return folder_.path(); }
+  fs::path out() const { return folder() / "out"; }
+  Document result() const { return read_document(out() / "result.json"); }
+  std::string log_of(const std::string& probe) const {
+    return file_text(out() / "logs" / (probe + ".log"));
+  }
+  std::string report() const { return file_text(out() / "report" / "README.md"); }
 
  private:
   TemporaryFolder folder_{"set TMPDIR"};
-  std::vector<std::pair<std::string, std::optional<std::string>>> previous_;
 };
 
 /// `fathom`, or another program, in the background.
@@ -49,13 +92,17 @@ class Background {
  public:
   explicit Background(const std::vector<std::string>& arguments, int errors = -1)
       : Background(FATHOM_PROGRAM, arguments, errors) {}
-  Background(const std::string& program, const std::vector<std::string>& arguments,
-             int errors = -1);
+  Background(const std::string& program, const std::vector<std::string>& arguments, int errors = -1)
+      : output_(memfd_create("output", MFD_CLOEXEC)),
+        child_({program, arguments, output_.get(), errors < 0 ? output_.get() : errors, {}}) {}
   /// To that process.
   void signal(int number) const { child_.signal(number); }
   /// Its exit status, or minus the signal that ended it.
-  int wait();
-  std::string output() const;
+  int wait() {
+    const auto ended = supervise(child_, inbox_, {.limit = 90s, .line = {}});
+    return ended.end.signal != 0 ? -ended.end.signal : ended.end.status;
+  }
+  std::string output() const { return file_text(fmt::format("/proc/self/fd/{}", output_.get())); }
 
  private:
   FileDescriptor output_;
@@ -63,73 +110,98 @@ class Background {
   ChildProcess child_;
 };
 
-/// The words of a command line; '' is an empty one.
-std::vector<std::string> words(const std::string& line);
-
 /// A wrong command line, and what is said of it.
 struct Mistake {
   std::string line, said;
 };
 
-std::string read_text(const std::filesystem::path& path);
-void write_text(const std::filesystem::path& path, const std::string& text);
 /// A Google Benchmark file of one benchmark that took so many nanoseconds.
-std::string benchmark_file(const std::string& time = "1000",
-                           const std::string& date = "2026-11-21T12:00:00+00:00",
-                           const std::string& name = "BM_Sort");
-std::string first_line(const std::string& text);
-
-/// Waits until the file holds the text; false after ten seconds.
-bool wait_for_text(const std::filesystem::path& path, const std::string& text);
-
-/// The number in the line "began 123" of a held fake's log; -1 where there is none.
-long long number_in(const std::filesystem::path& log, const std::string& word);
-
-/// The process numbers of the line "pids ..." of a fake's log.
-std::vector<int> pids_in(const std::filesystem::path& log);
-bool alive(int pid);
-
-/// The exit status, or minus the signal.
-int code(const CapturedRun& run);
-
-void check_part(const std::string& text, const std::string& part, bool wanted);
-/// Fails the test for each of the parts that the text does not have.
-template <class... Parts>
-void has(const std::string& text, const Parts&... parts) {
-  (check_part(text, parts, true), ...);
+inline std::string benchmark_file(const std::string& time = "1000",
+                                  const std::string& date = "2026-11-21T12:00:00+00:00",
+                                  const std::string& name = "BM_Sort") {
+  return fmt::format(R"({{"context": {{"date": "{}", "host_name": "h"}}, )"
+                     R"("benchmarks": [{{"name": "{}", "real_time": {}, "time_unit": "ns"}}]}})",
+                     date, name, time) +
+         "\n";
 }
 
-/// The same for each that it has.
-template <class... Parts>
-void lacks(const std::string& text, const Parts&... parts) {
-  (check_part(text, parts, false), ...);
+inline std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// Waits until the file holds the text; false after ten seconds.
+inline bool wait_for_text(const fs::path& path, const std::string& text) {
+  for (int i = 0; i < 1000; ++i) {
+    if (file_text(path).find(text) != std::string::npos) return true;
+    std::this_thread::sleep_for(10ms);
+  }
+  return false;
+}
+
+/// The numbers behind the word in a fake's log, "pids 12 13".
+inline std::vector<long long> numbers_in(const fs::path& log, const std::string& word) {
+  std::ifstream file(log);
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(word + " ")) continue;
+    std::istringstream numbers(line.substr(word.size()));
+    return {std::istream_iterator<long long>(numbers), {}};
+  }
+  return {};
+}
+/// The one number, "began 123"; -1 where there is none.
+inline long long number_in(const fs::path& log, const std::string& word) {
+  const auto numbers = numbers_in(log, word);
+  return numbers.empty() ? -1 : numbers.front();
+}
+inline std::vector<pid_t> pids_in(const fs::path& log) {
+  const auto numbers = numbers_in(log, "pids");
+  return {numbers.begin(), numbers.end()};
+}
+
+inline bool alive(pid_t pid) {
+  waitpid(pid, nullptr, WNOHANG);  // an orphan's zombie comes to this process, and is not alive
+  return kill(pid, 0) == 0;
 }
 
 /// Processor time of all processes that were started here and have ended.
-double children_cpu_s();
+inline double children_cpu_s() {
+  rusage used{};
+  getrusage(RUSAGE_CHILDREN, &used);
+  return static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+         1e-6 * static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+/// The exit status, or minus the signal.
+inline int code(const CapturedRun& run) {
+  const ProcessEnd& end = run.end.end;
+  return end.signal != 0 ? -end.signal : end.status;
+}
+
+/// Fails the test for each of the parts that the text does not have.
+void has(const std::string& text, const auto&... parts) {
+  const auto check = [&](const std::string& part) { CHECK_THAT(text, contains(part)); };
+  (check(parts), ...);
+}
+/// The same for each that it has.
+void lacks(const std::string& text, const auto&... parts) {
+  const auto check = [&](const std::string& part) { CHECK_THAT(text, !contains(part)); };
+  (check(parts), ...);
+}
 
 /// A run that ended as it was to: each member function checks one thing more.
 class Ended {
  public:
-  using Text = const std::string&;
   explicit Ended(CapturedRun run) : run_(std::move(run)) {}
   /// Standard output has each of these texts.
-  template <class... Texts>
-  const Ended& says(const Texts&... texts) const {
-    return (check_part(run_.output, texts, true), ...), *this;
-  }
-  template <class... Texts>
-  const Ended& never_says(const Texts&... texts) const {
-    return (check_part(run_.output, texts, false), ...), *this;
+  const Ended& says(const auto&... texts) const { return has(run_.output, texts...), *this; }
+  const Ended& never_says(const auto&... texts) const {
+    return lacks(run_.output, texts...), *this;
   }
   /// Standard error has.
-  template <class... Texts>
-  const Ended& complains(const Texts&... texts) const {
-    return (check_part(run_.errors, texts, true), ...), *this;
-  }
+  const Ended& complains(const auto&... texts) const { return has(run_.errors, texts...), *this; }
   /// Standard output begins so.
-  const Ended& starts(Text text) const { return holds(run_.output, StartsWith(text)); }
-  const Ended& first_line(Text text) const { return starts(text + "\n"); }
+  const Ended& starts(const std::string& text) const {
+    return holds(run_.output, StartsWith(text));
+  }
+  const Ended& first_line(const std::string& text) const { return starts(text + "\n"); }
   const Ended& no_output() const { return holds(run_.output, Catch::Matchers::Equals("")); }
   const Ended& no_errors() const { return holds(run_.errors, Catch::Matchers::Equals("")); }
   /// Standard error has one line.
@@ -145,7 +217,7 @@ class Ended {
   operator const CapturedRun&() const { return run_; }
 
  private:
-  const Ended& holds(Text text, const auto& matcher) const {
+  const Ended& holds(const std::string& text, const auto& matcher) const {
     CHECK_THAT(text, matcher);
     return *this;
   }
@@ -153,14 +225,32 @@ class Ended {
 };
 
 /// Fails the test if the run ended with another code.
-Ended expect(int expected, CapturedRun run);
-Ended expect(ExitCode expected, CapturedRun run);
+inline Ended expect(int expected, CapturedRun run) {
+  INFO(run.output << run.errors);
+  REQUIRE(code(run) == expected);
+  return Ended(std::move(run));
+}
+inline Ended expect(ExitCode expected, CapturedRun run) {
+  return expect(to_int(expected), std::move(run));
+}
 
 /// The summary of one probe; a failed test without it.
-ProbeSummary summary_of(const Document& document, const std::string& probe);
+inline ProbeSummary summary_of(const Document& document, const std::string& probe) {
+  const auto found = std::ranges::find(document.probes, probe, &ProbeSummary::name);
+  REQUIRE(found != document.probes.end());
+  return *found;
+}
+
+inline std::size_t entries_of(const Document& document, const std::string& probe) {
+  return static_cast<std::size_t>(std::ranges::count(document.entries, probe, &Entry::probe));
+}
 /// The probes have so many entries.
-void has_entries(const Document& document,
-                 std::initializer_list<std::pair<std::string, std::size_t>> counts);
-std::size_t entries_of(const Document& document, const std::string& probe);
+inline void has_entries(const Document& document,
+                        std::initializer_list<std::pair<std::string, std::size_t>> counts) {
+  for (const auto& [probe, count] : counts) {
+    CAPTURE(probe);
+    CHECK(entries_of(document, probe) == count);
+  }
+}
 
 }  // namespace fathom

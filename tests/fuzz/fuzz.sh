@@ -29,9 +29,8 @@ case $target in
   gate)
     seeds=$here/corpus
     add tests/fuzz gate_fuzz fuzz_main
-    add gate baseline_folder ci_outputs decision evidence history identity parse_csv parse_fathom \
-      parse_google_benchmark parse_other_tools rank_statistics rules run_metrics run_ranks stored \
-      summary verdicts
+    add gate baseline_folder ci_outputs decision evidence history parse_csv parse_fathom \
+      parse_other_tools rank_statistics rules run_metrics run_ranks stored summary
     add reports markdown
     add results partition segmentation suggestion
     ;;

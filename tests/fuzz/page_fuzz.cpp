@@ -97,25 +97,28 @@ void read_summary(const std::string& text) {
   const fleet::GpuSummary read = fleet::parse_summary(text, "input");
   const std::string kept = to_text(read);
   require(to_text(fleet::parse_summary(kept, "kept")) == kept, "a summary kept as it was read");
-  fleet::FleetBuilder builder;
+  fleet::Fleet fleet;
   for (int gpu = 0; gpu < 4; ++gpu) {
     fleet::GpuSummary card = read;
     card.gpu = gpu;
     card.uuid_hash = std::to_string(gpu);
     for (auto& figures : card.figures)
       if (gpu == 3 && figures.together) figures.together = *figures.together / 2;
-    builder.add(std::move(card), "gpu.json");
+    card.where = "gpu.json";
+    fleet.add(std::move(card));
   }
-  publish(builder.finish({}), read.source == Source::replay);
+  fleet.finish();
+  publish(fleet, read.source == Source::replay);
 }
 
 void read_links(const std::string& text) {
   const fleet::HostLinks read = fleet::parse_links(text, "input");
   const std::string kept = to_text(read);
   require(to_text(fleet::parse_links(kept, "kept")) == kept, "links kept as they were read");
-  fleet::FleetBuilder builder;
-  builder.add(fleet::HostLinks(read));
-  publish(builder.finish({}), false);
+  fleet::Fleet fleet;
+  fleet.links.push_back(read);
+  fleet.finish();
+  publish(fleet, false);
 }
 
 void read_document(const std::string& text) {

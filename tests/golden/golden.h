@@ -12,8 +12,7 @@ inline void check_golden(const std::filesystem::path& path, const std::string& t
     SUCCEED("written anew");
     return;
   }
-  std::ifstream file(path, std::ios::binary);
-  const std::string expected{std::istreambuf_iterator<char>(file), {}};
+  const std::string expected = file_text(path);
   CAPTURE(path);
   // The first line that differs says more than two whole pages.
   std::istringstream lines(text), expected_lines(expected);

@@ -9,12 +9,6 @@
 
 namespace {
 
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  REQUIRE(stream);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 const std::filesystem::path root = FATHOM_SOURCE_DIR;
 
 /// Between the marks `<!-- NAME` and `<!-- /NAME -->`, without the opening mark's own line.
@@ -45,7 +39,7 @@ int check_figures(const std::string& part, const std::string& report) {
 std::string pages_of(const std::filesystem::path& folder) {
   std::string text;
   for (const auto& file : std::filesystem::directory_iterator(folder))
-    if (file.path().extension() == ".md") text += text_of(file.path());
+    if (file.path().extension() == ".md") text += file_text(file.path());
   return text;
 }
 
@@ -53,21 +47,21 @@ std::string pages_of(const std::filesystem::path& folder) {
 
 TEST_CASE("The gate's page and the README lead to the ready workflows", "[golden]") {
   for (const char* file : {"gate/github.yaml", "gate/gitlab.yaml"}) {
-    CHECK_THAT(text_of(root / "docs/gate.md"), contains("(" + std::string(file) + ")"));
-    CHECK_THAT(text_of(root / "README.md"), contains("(docs/" + std::string(file) + ")"));
+    CHECK_THAT(file_text(root / "docs/gate.md"), contains("(" + std::string(file) + ")"));
+    CHECK_THAT(file_text(root / "README.md"), contains("(docs/" + std::string(file) + ")"));
   }
   // The action's own words for a workflow.
   for (const char* page : {"docs/gate.md", "docs/gate/github.yaml"})
-    CHECK_THAT(text_of(root / page), contains("- uses: OWNER/NAME@v1.2.3\n"));
+    CHECK_THAT(file_text(root / page), contains("- uses: OWNER/NAME@v1.2.3\n"));
 }
 
 TEST_CASE("figures of the README stand in the reports of their column's GPU", "[golden]") {
-  const std::string readme = text_of(root / "README.md");
+  const std::string readme = file_text(root / "README.md");
   int columns = 0;
   for (const char* gpu : {"h200", "h100-80gb-hbm3"}) {
     const std::filesystem::path folder = root / "recordings" / gpu;
-    const std::string report = text_of(folder / "report/README.md") +
-                               text_of(folder / "model_validation/report/README.md");
+    const std::string report = file_text(folder / "report/README.md") +
+                               file_text(folder / "model_validation/report/README.md");
     std::string column;
     std::istringstream rows(quoting_part(readme, "figures"));
     for (std::string row; std::getline(rows, row);) {
@@ -84,7 +78,7 @@ TEST_CASE("figures of the README stand in the reports of their column's GPU", "[
 }
 
 TEST_CASE("figures of the atlas in docs/figures.md stand in its recording's pages", "[golden]") {
-  const std::string part = quoting_part(text_of(root / "docs/figures.md"), "atlas figures");
+  const std::string part = quoting_part(file_text(root / "docs/figures.md"), "atlas figures");
   const std::filesystem::path folder = root / "recordings/h200/atlas/report";
   if (!std::filesystem::exists(folder)) {
     CHECK(check_figures(part, "") == 0);  // nothing to quote from
@@ -94,15 +88,15 @@ TEST_CASE("figures of the atlas in docs/figures.md stand in its recording's page
 }
 
 TEST_CASE("docs/ladder.md: each lesson's figures and code are its own", "[golden]") {
-  const std::string page = text_of(root / "recordings/h200/gemm/report/ladder-fp32.md");
-  const std::string ladder = text_of(root / "docs/ladder.md");
+  const std::string page = file_text(root / "recordings/h200/gemm/report/ladder-fp32.md");
+  const std::string ladder = file_text(root / "docs/ladder.md");
   CHECK(check_figures(ladder.substr(0, ladder.find("```mermaid")), page) > 0);
   CHECK(check_figures(ladder.substr(ladder.find("## What comes next")), page) == 3);
   std::istringstream lines(ladder);
   std::string added, removed, parent;
   int lessons = 0, code = 0, diagrams = 0;
   const auto lesson_of = [](const std::string& name) {
-    return text_of(root / ("gemm/ladder/fp32/" + name + ".cu"));
+    return file_text(root / ("gemm/ladder/fp32/" + name + ".cu"));
   };
   for (std::string line, diff; std::getline(lines, line);) {
     if (line.starts_with("```")) diff = line;
@@ -148,13 +142,14 @@ TEST_CASE("figures that the pages for readers quote stand in the recordings' pag
   for (const fathom::Claim& claim :
        fathom::read_document(root / "recordings/h200/result.json").claims)
     pages += claim.figure + "\n";
-  CHECK(check_figures(quoting_part(text_of(root / "docs/slow-kernel.md"), "measured figures"),
+  CHECK(check_figures(quoting_part(file_text(root / "docs/slow-kernel.md"), "measured figures"),
                       pages) > 20);
-  CHECK(check_figures(quoting_part(text_of(root / "docs/buyer.md"), "normal figures"), pages) > 10);
+  CHECK(check_figures(quoting_part(file_text(root / "docs/buyer.md"), "normal figures"), pages) >
+        10);
 }
 
 TEST_CASE("The README has at most four screens and shows a real summary", "[golden]") {
-  const std::string readme = text_of(root / "README.md");
+  const std::string readme = file_text(root / "README.md");
   CHECK(readme.size() < 10'000);
   const std::size_t begin = readme.find("```\n") + 4;
   std::istringstream lines(readme.substr(begin, readme.find("```", begin) - begin));
@@ -174,7 +169,7 @@ TEST_CASE("The README has at most four screens and shows a real summary", "[gold
 }
 
 TEST_CASE("pictures and documents that the README points to are there", "[golden]") {
-  const std::string readme = text_of(root / "README.md");
+  const std::string readme = file_text(root / "README.md");
   const std::regex path("(?:recordings|docs)/[A-Za-z0-9_./-]*[A-Za-z0-9]");
   int found = 0;
   for (auto it = std::sregex_iterator(readme.begin(), readme.end(), path);

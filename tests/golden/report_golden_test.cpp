@@ -11,8 +11,7 @@
 #include "tests/unit/sample_document.h"
 #include "tools/recordings.h"
 
-namespace fathom {
-namespace {
+using namespace fathom;
 
 const std::filesystem::path golden = FATHOM_GOLDEN_FOLDER;
 
@@ -43,6 +42,3 @@ TEST_CASE("The pages of the recordings", "[golden]") {
   }
   CHECK(pages == 15);
 }
-
-}  // namespace
-}  // namespace fathom

@@ -47,7 +47,7 @@ TEST_CASE("random warp patterns cost what the models say", "[gpu][counters][mode
   CHECK_FALSE(gpu.run(gpu.warp_cases().front(), true, [] { return false; }).metric.value);
 }
 
-TEST_CASE("without counters patterns are still executed and checked, and never pass",
+TEST_CASE("without counters patterns are still executed and checked, and nothing is compared",
           "[gpu][sanitized][model_validation]") {
   Campaigns gpu;
   for (const Case& c : gpu.warp_cases()) {
@@ -55,7 +55,8 @@ TEST_CASE("without counters patterns are still executed and checked, and never p
     CAPTURE(entry.name);
     for (const std::string& reason : entry.verdict.reasons) UNSCOPED_INFO(reason);
     // wrong_output, if an output were wrong.
-    CHECK(entry.verdict.status == VerdictStatus::failed);
+    CHECK(entry.verdict.status == VerdictStatus::ok);
+    CHECK(entry.verdict.unchecked.size() == 1);
     CHECK_FALSE(entry.metric.value);
     CHECK(entry.extras.at("trials") == 200);
   }

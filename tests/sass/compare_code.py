@@ -14,57 +14,18 @@ Exit code: 0 if all are the same, 1 if not, 2 if a side has no kernel or cannot 
 """
 import argparse
 import collections
-import dataclasses
 import pathlib
 import re
 import subprocess
 import sys
 
-FUNCTION = re.compile(r"\s+Function : (\S+)")
-ENCODING = re.compile(r"/\* (0x[0-9a-f]{16}) \*/$")
-RESOURCE_OWNER = re.compile(r" Function (\S+):$")
+ENCODING = re.compile(r"/\* (0x[0-9a-f]{16}) \*/$", re.MULTILINE)
 RESOURCES = re.compile(r"(REG|STACK|SHARED|LOCAL):(\d+)")
+Kernel = collections.namedtuple("Kernel", "name file architecture words resources")
 
 
 class Unreadable(Exception):
     pass
-
-
-@dataclasses.dataclass
-class Kernel:
-    name: str
-    file: str
-    architecture: str
-    words: list = dataclasses.field(default_factory=list)
-    resources: tuple = ()
-
-    def code(self):
-        return self.architecture, tuple(self.words), self.resources
-
-
-def parse_code(text, file):
-    """The kernels in what `cuobjdump -sass` wrote."""
-    kernels, architecture = [], ""
-    for line in text.splitlines():
-        if line.lstrip().startswith("code for "):
-            architecture = line.split()[-1]
-        elif match := FUNCTION.match(line):
-            kernels.append(Kernel(match[1], file, architecture))
-        elif kernels and (match := ENCODING.search(line)):
-            kernels[-1].words.append(match[1])
-    return kernels
-
-
-def parse_resources(text):
-    """Name to resources, of what `cuobjdump -res-usage` wrote."""
-    found, owner = {}, None
-    for line in text.splitlines():
-        if match := RESOURCE_OWNER.match(line):
-            owner = match[1]
-        elif owner and "REG:" in line:
-            found[owner] = tuple(RESOURCES.findall(line))
-            owner = None
-    return found
 
 
 def output_of(*command):
@@ -77,6 +38,12 @@ def output_of(*command):
     return run.stdout
 
 
+def parts(text, heading):
+    """What the headings name, and what stands below each."""
+    _, *found = re.split(rf"\n\s+{heading} (\S+)", "\n" + text)
+    return zip(found[::2], found[1::2])
+
+
 def read_kernels(place, cuobjdump):
     path = pathlib.Path(place)
     files = sorted(p for p in path.rglob("*") if p.suffix in (".o", ".cubin")) \
@@ -85,11 +52,14 @@ def read_kernels(place, cuobjdump):
     for file in files:
         if not file.is_file():
             raise Unreadable(f"{file}: no such file")
-        here = parse_code(output_of(cuobjdump, "-sass", str(file)), file.name)
-        resources = parse_resources(output_of(cuobjdump, "-res-usage", str(file))) if here else {}
-        for kernel in here:
-            kernel.resources = resources.get(kernel.name, ())
-        kernels += here
+        code = output_of(cuobjdump, "-sass", str(file))
+        used = output_of(cuobjdump, "-res-usage", str(file)) if "Function :" in code else ""
+        resources = {name: tuple(RESOURCES.findall(line))
+                     for name, line in re.findall(r" Function (\S+):\n(.*REG:.*)", used)}
+        for architecture, functions in parts(code, "code for"):
+            kernels += [Kernel(name, file.name, architecture, tuple(ENCODING.findall(lines)),
+                               resources.get(name, ()))
+                        for name, lines in parts(functions, "Function :")]
     if not kernels:
         raise Unreadable(f"{place}: no kernel")
     return kernels
@@ -100,10 +70,9 @@ def without(kernels, others, key):
     spare = collections.Counter(map(key, others))
     left = []
     for kernel in kernels:
-        if spare[key(kernel)] == 0:
+        spare[key(kernel)] -= 1
+        if spare[key(kernel)] < 0:
             left.append(kernel)
-        else:
-            spare[key(kernel)] -= 1
     return left
 
 
@@ -112,11 +81,6 @@ def apart(left, right, *keys):
     for key in keys:
         left, right = without(left, right, key), without(right, left, key)
     return left, right
-
-
-def shown(kernel):
-    size = f"{kernel.architecture}, {len(kernel.words) // 2} instructions"
-    return f"{kernel.file} ({size}): {kernel.name}"
 
 
 def main():
@@ -128,19 +92,19 @@ def main():
     parser.add_argument("--allow-removed", action="store_true")
     arguments = parser.parse_args()
     try:
-        left = read_kernels(arguments.left, arguments.cuobjdump)
-        right = read_kernels(arguments.right, arguments.cuobjdump)
+        left, right = (read_kernels(side, arguments.cuobjdump)
+                       for side in (arguments.left, arguments.right))
     except Unreadable as error:
         print(error, file=sys.stderr)
         return 2
     # Those with the same name first, so that of copies of one code the right one is left.
-    others, new = apart(left, right, lambda k: (k.name, k.code()), Kernel.code)
+    others, new = apart(left, right, lambda k: (k.name, k[2:]), lambda k: k[2:])
     only_left, only_right = apart(others, new, lambda k: (k.name, k.architecture))
     changed = [kernel for kernel in others if kernel not in only_left]
     for what, kernels in (("changed    ", changed), ("only left  ", only_left),
                           ("only right ", only_right)):
-        for kernel in kernels:
-            print(f"{what} {shown(kernel)}")
+        for k in kernels:
+            print(f"{what} {k.file} ({k.architecture}, {len(k.words) // 2} instructions): {k.name}")
     print(f"{len(left) - len(others)} the same, {len(changed)} changed, "
           f"{len(only_left)} only left, {len(only_right)} only right")
     return 1 if changed or only_right or (only_left and not arguments.allow_removed) else 0

@@ -217,18 +217,20 @@ void add_memory_bandwidth(Rows& rows) {
 void add_model_validation(Rows& rows) {
   const std::string others = "LD ST ATOM ATOMG ATOMS RED REDG ";  // counted elsewhere
   for (const int width : {1, 2, 4, 8, 16}) {
-    const auto add = [&](const char* kernel, const std::string& opcode, const std::string& has,
-                         const std::string& lacks) {
-      rows.push_back(
-          {"model_validation", fmt::format("::{}<{}>", kernel, width), 1, has, others + lacks});
+    const auto add = [&](const char* memory, models::Access op, const std::string& opcode,
+                         const std::string& has, const std::string& lacks) {
+      const std::string kernel = fmt::format("::access<fathom::{}Memory, {}, {}>", memory,
+                                             argument("models::Access", op), width);
+      rows.push_back({"model_validation", kernel, 1, has, others + lacks});
       rows.back().order = "EXIT " + opcode + suffix(width);
     };
+    using enum models::Access;
     std::map<int, int> stores{{4, 1}};
     ++stores[width];
-    add("shared_load", "LDS", accesses("LDS", {{width, 1}}) + accesses("STS", {{4, 1}}), "LDG");
-    add("shared_store", "STS", accesses("STS", stores), "LDG");
-    add("global_load", "LDG.E", accesses("LDG.E", {{width, 1}}), "LDS STS");
-    add("global_store", "STG.E", accesses("STG.E", {{width, 1}}), "LDG LDS STS");
+    add("Shared", load, "LDS", accesses("LDS", {{width, 1}}) + accesses("STS", {{4, 1}}), "LDG");
+    add("Shared", store, "STS", accesses("STS", stores), "LDG");
+    add("Global", load, "LDG.E", accesses("LDG.E", {{width, 1}}), "LDS STS");
+    add("Global", store, "STG.E", accesses("STG.E", {{width, 1}}), "LDG LDS STS");
   }
 }
 

@@ -31,13 +31,12 @@ TEST_CASE("without a CUPTI the error says what to do and what was tried", "[coun
 }
 
 TEST_CASE("FATHOM_CUPTI_DIR is the only place searched when it is set", "[counters]") {
-  setenv("FATHOM_CUPTI_DIR", "/somewhere", 1);
+  const auto usual = cupti_search_path();
+  Environment environment;
+  environment.set("FATHOM_CUPTI_DIR", "/somewhere");
   const auto named = cupti_search_path();
-  unsetenv("FATHOM_CUPTI_DIR");
   REQUIRE(named.size() == 1);
   CHECK(named.front().parent_path() == "/somewhere");
-
-  const auto usual = cupti_search_path();
   CHECK(usual.size() > 3);
   // The loader's own search, before the usual places: what the user's environment says comes first.
   const auto loader =
@@ -47,23 +46,23 @@ TEST_CASE("FATHOM_CUPTI_DIR is the only place searched when it is set", "[counte
 }
 
 TEST_CASE("CUPTI's codes become problems", "[counters]") {
+  using enum CounterProblem;
   const std::pair<CUptiResult, CounterProblem> rows[] = {
-      {CUPTI_SUCCESS, CounterProblem::none},
-      {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, CounterProblem::not_permitted},
-      {CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED, CounterProblem::vgpu},
-      {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, CounterProblem::vgpu},
-      {CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED, CounterProblem::mig},
-      {CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED, CounterProblem::confidential_computing},
-      {CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED, CounterProblem::mining_gpu},
-      {CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED, CounterProblem::sli},
-      {CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED, CounterProblem::wsl},
-      {CUPTI_ERROR_INVALID_CHIP_NAME, CounterProblem::unsupported_gpu},
-      {CUPTI_ERROR_HARDWARE_BUSY, CounterProblem::busy},
-      {CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, CounterProblem::busy},
-      {CUPTI_ERROR_NOT_COMPATIBLE, CounterProblem::driver_too_old},
-      {CUPTI_ERROR_OUT_OF_MEMORY, CounterProblem::out_of_memory},
-      {CUPTI_ERROR_UNKNOWN, CounterProblem::failed},
-  };
+      {CUPTI_SUCCESS, none},
+      {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, not_permitted},
+      {CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED, vgpu},
+      {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, vgpu},
+      {CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED, mig},
+      {CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED, confidential_computing},
+      {CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED, mining_gpu},
+      {CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED, sli},
+      {CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED, wsl},
+      {CUPTI_ERROR_INVALID_CHIP_NAME, unsupported_gpu},
+      {CUPTI_ERROR_HARDWARE_BUSY, busy},
+      {CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, busy},
+      {CUPTI_ERROR_NOT_COMPATIBLE, driver_too_old},
+      {CUPTI_ERROR_OUT_OF_MEMORY, out_of_memory},
+      {CUPTI_ERROR_UNKNOWN, failed}};
   for (const auto& [result, problem] : rows) {
     CAPTURE(static_cast<int>(result));
     CHECK(problem_of(result) == problem);

@@ -21,10 +21,11 @@ Document recorded_links() {
 }
 
 std::string report_of_hosts(const std::vector<Document>& hosts) {
-  FleetBuilder builder;
+  Fleet fleet;
   for (std::size_t i = 0; i < hosts.size(); ++i)
-    builder.add(links_of("host" + std::to_string(i), hosts[i]));
-  return fleet::report_of(builder.finish({}));
+    fleet.links.push_back(links_of("host" + std::to_string(i), hosts[i]));
+  fleet.finish();
+  return fleet::report_of(fleet);
 }
 
 }  // namespace

@@ -157,7 +157,7 @@ TEST_CASE("A date that is still to come is named, and is not the latest", "[flee
   second.date = "2026-01-01T00:00:00Z";
   const Fleet fleet = fleet_of({first, second});
   REQUIRE(fleet.gpus.size() == 1);
-  CHECK(fleet.gpus.front().summary.gpu == 2);
+  CHECK(fleet.gpus.front().gpu == 2);
   CHECK(told(fleet, "its date, 2199-12-31T23:59:59Z, is still to come"));
 }
 
@@ -188,8 +188,8 @@ TEST_CASE("A folder of many jobs is read whatever of it is broken", "[fleet]") {
   std::filesystem::create_directory_symlink(folder.path(), folder / "round");
   const Fleet fleet = read_fleet(folder.path(), {.gpus = 6, .hosts = {"a", "c"}, .run = ""});
   REQUIRE(fleet.gpus.size() == 4);
-  CHECK(fleet.gpus[2].summary.gpu == 7);  // instead of a-2
-  CHECK(fleet.gpus[3].summary.host == "b/suite");
+  CHECK(fleet.gpus[2].gpu == 7);  // instead of a-2
+  CHECK(fleet.gpus[3].host == "b/suite");
   CHECK(fleet.metrics.size() == recording().entries.size());
   for (const char* what : {"a-3/gpu.json", ".tmp", "host c", "2 GPUs", "a-2/gpu.json", "b/gpu.json",
                            "pipe.json", "dangling.json", "endless.json"})

@@ -83,10 +83,14 @@ TEST_CASE("Figures about other rows are no metrics, however old the file is", "[
       R"({"name": "Sort_mean", "real_time": 11}, {"name": "Sort_median", "real_time": 10.5},
          {"name": "Sort_stddev", "real_time": 1}, {"name": "Sort_cv", "real_time": 0.1})";
   CHECK(names(sort + figures) == Names{"Sort"});
-  CHECK(parse_run_metrics(google_rows(sort + figures), "input").metrics[0].value == Approx(11e-9));
-  // With --benchmark_report_aggregates_only the median stands for all.
+  CHECK(parse_run_metrics(google_rows(sort + figures), "input").metrics[0].value == Approx(10e-9));
+  // With --benchmark_report_aggregates_only the median stands for all, and the fastest of samples
+  // is not compared with it.
+  const auto by_median = parse_run_metrics(google_rows(figures), "input");
   CHECK(names(figures) == Names{"Sort"});
-  CHECK(parse_run_metrics(google_rows(figures), "input").metrics[0].value == Approx(10.5e-9));
+  CHECK(by_median.metrics[0].value == Approx(10.5e-9));
+  CHECK(differences_of(parse_run_metrics(google_rows(sort + figures), "input"), by_median)[0]
+            .words() == "statistic: fastest sample and median");
   CHECK(names(R"({"name": "Sort_cv", "aggregate_name": "cv", "real_time": 1})").empty());
   CHECK(names(sort + R"({"name": "Sort_BigO", "real_coefficient": 2, "big_o": "N"},
                         {"name": "Sort_RMS", "rms": 0.01})") == Names{"Sort"});

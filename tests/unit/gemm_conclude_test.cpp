@@ -55,6 +55,20 @@ Entry counted(const char* rung, double throughput,
   return e;
 }
 
+/// A product around multiples of a tile: how many waves the model says, and the cycles that it
+/// took, at this clock.
+Entry around_tiles(std::int64_t m, double waves, double cycles, const char* kernel = "tile<128>",
+                   double clock_hz = 1e9) {
+  Entry e = planted::entry(
+      "gemm/fp32/26_sliced_depth/" + std::to_string(m) + "/tiles",
+      {{"part", "tiles"}, {"type", "fp32"}, {"rung", "26_sliced_depth"}, {"m", m}}, 1e12);
+  e.real_time_s = cycles / clock_hz;
+  e.timing.sm_clock_hz = clock_hz;
+  e.extras = {{"flop", 1e9}, {"tile_efficiency", 1 / waves}};
+  e.notes = {{"kernel", kernel}};
+  return e;
+}
+
 constexpr auto naive = "row_major/01_naive", shared_memory = "row_major/03_shared_memory",
                tile_2d = "row_major/05_tile_2d";
 
@@ -285,4 +299,42 @@ TEST_CASE("a product that was asked for has its figures and counters on the page
   CHECK_THROWS(view(views_of({top}), "Throughput by rung: fp32 NN 100x100x100"));
   // Without work there is a time, and nothing to compare.
   CHECK(gemm::conclude(std::vector{asked(naive, 1e-6, "s")}).answer.empty());
+}
+
+TEST_CASE("T2: a product just past a tile pays for it if its cycles jump as whole tiles do",
+          "[gemm]") {
+  const auto jump = [](double before, double after) {
+    return std::vector{around_tiles(3072, 3, before), around_tiles(3088, 4, after),
+                       around_tiles(3200, 4, after)};
+  };
+  // The cycles grow as whole waves do, and the time falls, since the clock was lower before.
+  const std::vector slow{around_tiles(3072, 3, 3e6, "tile", 1.2e9),
+                         around_tiles(3088, 4, 4e6, "tile", 1.8e9)};
+  REQUIRE(slow[1].real_time_s < slow[0].real_time_s);
+  auto without_clock = slow;
+  without_clock[0].timing.sm_clock_hz.reset();
+  without_clock[0].telemetry.sm_clock_hz.median = 1.2e9;  // NVML's lags behind and is none
+  check_verdicts("T2",
+                 {{confirmed, jump(3e6, 4e6)},
+                  {confirmed, jump(3e6, 3.6e6)},
+                  {refuted, jump(3e6, 3.05e6)},
+                  {confirmed, slow},
+                  {not_measured, without_clock},
+                  {not_measured, {around_tiles(3072, 3, 3e6)}},
+                  // A jump far from its neighbour, or that the model does not see, says nothing.
+                  {not_measured, {around_tiles(3072, 3, 3e6), around_tiles(3328, 4, 4e6)}},
+                  {not_measured, {around_tiles(3072, 4, 3e6), around_tiles(3088, 4, 4e6)}}});
+  // Nor do jumps at which another kernel takes over, or one that nobody could name.
+  const Claim found = claim({around_tiles(3072, 3, 3e6), around_tiles(3088, 4, 3e6, "other"),
+                             around_tiles(3328, 4, 4e6), around_tiles(3344, 5, 5e6)},
+                            "T2");
+  CHECK(found.verdict == confirmed);
+  CHECK_THAT(found.figure, contains("1 jump (from m = 3328 to 3344") &&
+                               contains("1 more left out, where the kernel changes") &&
+                               contains("all 4 sizes within 0 % of the model"));
+  const Claim unknown = claim({around_tiles(3072, 3, 3e6, "unknown: no driver"),
+                               around_tiles(3088, 4, 4e6, "unknown: no driver")},
+                              "T2");
+  CHECK(unknown.verdict == not_measured);
+  CHECK_THAT(unknown.figure, contains("fp32 is left out: where its model jumps, the kernel"));
 }

@@ -7,44 +7,36 @@
 #include "tests/testing.h"
 #include "tests/unit/fake_nvml.h"
 
-namespace {
-
-using fathom::absent_nvml;
-using fathom::Check;
-using fathom::CheckStatus;
-using fathom::ExitCode;
-using fathom::FakeNvml;
-using fathom::NvmlLibrary;
-using fathom::Surroundings;
-
+using namespace fathom;
 using Answers = FakeNvml::Answers;
+
+namespace {
 
 Surroundings around(int driver, int runtime = 13000) { return {{driver, runtime}, false, {}}; }
 
 TEST_CASE("CUDA errors have the exit code of their cause", "[harness][cuda_check]") {
-  const std::vector<std::pair<cudaError_t, ExitCode>> table = {
-      {cudaErrorMemoryAllocation, ExitCode::gpu_out_of_memory},
-      {cudaErrorNoDevice, ExitCode::no_driver},
-      {cudaErrorStubLibrary, ExitCode::no_driver},
-      {cudaErrorSystemNotReady, ExitCode::no_driver},
-      {cudaErrorUnsupportedPtxVersion, ExitCode::driver_too_old},
-      {cudaErrorSystemDriverMismatch, ExitCode::driver_too_old},
-      {cudaErrorDevicesUnavailable, ExitCode::gpu_busy},
-      {cudaErrorMpsServerNotReady, ExitCode::gpu_busy},
-      {cudaErrorInvalidDevice, ExitCode::bad_input},
-      {cudaErrorDeviceNotLicensed, ExitCode::partitioned_gpu},
-      {cudaErrorNoKernelImageForDevice, ExitCode::setup_incomplete},
-      {cudaErrorECCUncorrectable, ExitCode::gpu_lost},
-      {cudaErrorContained, ExitCode::gpu_lost},
-      {cudaErrorLaunchTimeout, ExitCode::probe_timed_out},
-      {cudaErrorIllegalAddress, ExitCode::probe_crashed},
-      {cudaErrorMisalignedAddress, ExitCode::probe_crashed},
-      {cudaErrorInvalidValue, ExitCode::probe_crashed}};
-  for (const auto& [status, code] : table) {
+  using enum ExitCode;
+  for (const auto& [status, code] : {std::pair{cudaErrorMemoryAllocation, gpu_out_of_memory},
+                                     {cudaErrorNoDevice, no_driver},
+                                     {cudaErrorStubLibrary, no_driver},
+                                     {cudaErrorSystemNotReady, no_driver},
+                                     {cudaErrorUnsupportedPtxVersion, driver_too_old},
+                                     {cudaErrorSystemDriverMismatch, driver_too_old},
+                                     {cudaErrorDevicesUnavailable, gpu_busy},
+                                     {cudaErrorMpsServerNotReady, gpu_busy},
+                                     {cudaErrorInvalidDevice, bad_input},
+                                     {cudaErrorDeviceNotLicensed, partitioned_gpu},
+                                     {cudaErrorNoKernelImageForDevice, setup_incomplete},
+                                     {cudaErrorECCUncorrectable, gpu_lost},
+                                     {cudaErrorContained, gpu_lost},
+                                     {cudaErrorLaunchTimeout, probe_timed_out},
+                                     {cudaErrorIllegalAddress, probe_crashed},
+                                     {cudaErrorMisalignedAddress, probe_crashed},
+                                     {cudaErrorInvalidValue, probe_crashed}}) {
     CAPTURE(cudaGetErrorName(status));
-    CHECK(fathom::explain_cuda_error(status).code == code);
+    CHECK(explain_cuda_error(status).code == code);
     const Refusal failed =
-        refusal_of([&] { fathom::check_cuda(status, "cudaSomething(x)", "file.cu", 42); });
+        refusal_of([&] { check_cuda(status, "cudaSomething(x)", "file.cu", 42); });
     CHECK(failed.code == code);
     CHECK_THAT(failed.text,
                contains("cudaSomething(x) at file.cu:42") && contains(cudaGetErrorName(status)));
@@ -59,27 +51,25 @@ TEST_CASE("Why there is no GPU", "[harness][cuda_device]") {
     CHECK(why.code == code);
     CHECK_THAT(why.error().what(), contains(cause) && contains(remedy));
   };
-  const Answers none;
+  using enum ExitCode;
+  const Answers none, old{{"driver", "550.54.15"}};
   Surroundings container = around(0), hidden = around(13000);
   container.kernel_driver_loaded = true;  // and its libraries are not there
   hidden.visible_devices = "";
-  check(FakeNvml(none, absent_nvml), around(0), cudaErrorInsufficientDriver, ExitCode::no_driver,
-        "no NVIDIA driver");
-  check(FakeNvml(none, absent_nvml), container, cudaErrorInsufficientDriver, ExitCode::no_driver,
-        "libcuda.so.1", "--gpus all");
-  check(FakeNvml(Answers{{"driver", "550.54.15"}}), around(12040), cudaErrorInsufficientDriver,
-        ExitCode::driver_too_old, "550.54.15 supports CUDA 12.4", "driver 580 or newer");
-  check(FakeNvml(Answers{{"driver", "550.54.15"}}), around(12040), cudaErrorInsufficientDriver,
-        ExitCode::driver_too_old, "needs CUDA 13.0");
-  check(FakeNvml(Answers{{"handle", "error:15"}}), around(13000), cudaErrorNoDevice,
-        ExitCode::gpu_lost, "");
-  check(FakeNvml(), hidden, cudaErrorNoDevice, ExitCode::no_driver, "CUDA_VISIBLE_DEVICES");
-  check(FakeNvml(Answers{{"mig", "1"}}), around(13000), cudaErrorNoDevice,
-        ExitCode::partitioned_gpu, "");
-  check(FakeNvml(Answers{{"count", "0"}}), around(13000), cudaErrorNoDevice, ExitCode::no_driver,
+  const cudaError_t insufficient = cudaErrorInsufficientDriver;
+  check(FakeNvml(none, absent_nvml), around(0), insufficient, no_driver, "no NVIDIA driver");
+  check(FakeNvml(none, absent_nvml), container, insufficient, no_driver, "libcuda.so.1",
+        "--gpus all");
+  check(FakeNvml(old), around(12040), insufficient, driver_too_old, "550.54.15 supports CUDA 12.4",
+        "driver 580 or newer");
+  check(FakeNvml(old), around(12040), insufficient, driver_too_old, "needs CUDA 13.0");
+  check(FakeNvml(Answers{{"handle", "error:15"}}), around(13000), cudaErrorNoDevice, gpu_lost, "");
+  check(FakeNvml(), hidden, cudaErrorNoDevice, no_driver, "CUDA_VISIBLE_DEVICES");
+  check(FakeNvml(Answers{{"mig", "1"}}), around(13000), cudaErrorNoDevice, partitioned_gpu, "");
+  check(FakeNvml(Answers{{"count", "0"}}), around(13000), cudaErrorNoDevice, no_driver,
         "finds no GPU");
   // Any other failure keeps its own code.
-  check(FakeNvml(), around(13000), cudaErrorSystemNotReady, ExitCode::no_driver, "fabric manager");
+  check(FakeNvml(), around(13000), cudaErrorSystemNotReady, no_driver, "fabric manager");
 }
 
 TEST_CASE("Which GPUs a build's code runs on", "[harness][cuda_device]") {
@@ -99,9 +89,9 @@ TEST_CASE("Which GPUs a build's code runs on", "[harness][cuda_device]") {
         {"", 9, 0, false},
         {"native", 9, 0, false}}) {
     CAPTURE(code, major, minor);
-    CHECK(fathom::architectures_run_on(code, major, minor) == runs);
+    CHECK(architectures_run_on(code, major, minor) == runs);
   }
-  fathom::CudaDevice device;
+  CudaDevice device;
   device.major = 8;
   CHECK(check_architecture(device, "90a-real").status == CheckStatus::fail);
   CHECK(check_architecture(device, "80-real, 90a-real").status == CheckStatus::ok);
@@ -109,15 +99,15 @@ TEST_CASE("Which GPUs a build's code runs on", "[harness][cuda_device]") {
 
 TEST_CASE("A UUID is text for CUDA_VISIBLE_DEVICES, and has a hash", "[harness][cuda_device]") {
   std::array<unsigned char, 16> uuid{};
-  CHECK(fathom::uuid_hash(uuid) == "88201fb960ff6465");  // by another implementation
+  CHECK(uuid_hash(uuid) == "88201fb960ff6465");  // by another implementation
   for (std::size_t i = 0; i < uuid.size(); ++i) uuid[i] = static_cast<unsigned char>(i + 1);
-  CHECK(fathom::uuid_hash(uuid) == "e7ecfb4f6e006495");
-  CHECK(fathom::uuid_text(uuid) == "GPU-01020304-0506-0708-090a-0b0c0d0e0f10");
+  CHECK(uuid_hash(uuid) == "e7ecfb4f6e006495");
+  CHECK(uuid_text(uuid) == "GPU-01020304-0506-0708-090a-0b0c0d0e0f10");
 }
 
 TEST_CASE("The software's checks", "[harness][doctor]") {
   using Statuses = std::map<std::string, CheckStatus>;
-  const auto not_ok = [](const FakeNvml&, const fathom::CudaDeviceCount& devices,
+  const auto not_ok = [](const FakeNvml&, const CudaDeviceCount& devices,
                          const Surroundings& around) {
     Statuses found;
     for (const Check& check : check_software(devices, around, NvmlLibrary())) {
@@ -143,7 +133,7 @@ TEST_CASE("The software's checks", "[harness][doctor]") {
 TEST_CASE("A GPU's health is what NVML tells, and unknown is not zero", "[harness][fleet]") {
   const auto health = [](const Answers& answers) {
     const FakeNvml fake(answers);
-    return fathom::health_json(NvmlLibrary().device_by_index(0)).dump();
+    return health_json(NvmlLibrary().device_by_index(0)).dump();
   };
   CHECK(health({{"processes", "2"}}) ==
         R"({"pcie_generation":5,"pcie_width":16,"uncorrected_ecc_errors":0,"remapped_rows":0,)"

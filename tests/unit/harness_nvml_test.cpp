@@ -4,21 +4,15 @@
 #include "tests/testing.h"
 #include "tests/unit/fake_nvml.h"
 
-namespace {
+using namespace fathom;
+using Answers = FakeNvml::Answers;
 
-using fathom::Check;
-using fathom::CheckStatus;
-using fathom::FakeNvml;
-using fathom::NvmlClock;
-using fathom::NvmlLibrary;
-using fathom::NvmlStatus;
+namespace {
 
 constexpr const char* first_gpu = "0000:0A:00.0";
 
-using Answers = FakeNvml::Answers;
-
-fathom::CudaDevice h200() {
-  fathom::CudaDevice device;
+CudaDevice h200() {
+  CudaDevice device;
   device.name = "NVIDIA H200";
   device.pci_bus_id = first_gpu;
   device.major = 9;
@@ -31,13 +25,13 @@ fathom::CudaDevice h200() {
   return device;
 }
 
-fathom::DeviceFacts facts(const fathom::CudaDevice& device = h200()) {
-  return fathom::assemble_device_facts(device, NvmlLibrary());
+DeviceFacts facts(const CudaDevice& device = h200()) {
+  return assemble_device_facts(device, NvmlLibrary());
 }
 
 std::vector<Check> gpu_checks() {
   const NvmlLibrary nvml;
-  return fathom::check_gpu(0, nvml, nvml.device_by_pci_bus_id(first_gpu));
+  return check_gpu(0, nvml, nvml.device_by_pci_bus_id(first_gpu));
 }
 
 Check check_of(const std::vector<Check>& checks, const std::string& id) {
@@ -66,6 +60,13 @@ TEST_CASE("Every reading comes with its unit", "[harness][nvml]") {
   // GPUs are found by PCI address, not by number.
   CHECK(*nvml.device_by_pci_bus_id("0000:0B:00.0")->name() == "Second fake H200");
   CHECK(nvml.device_by_pci_bus_id("0000:FF:00.0").status == NvmlStatus::not_found);
+  // A list longer than expected is read whole.
+  const FakeNvml busy(Answers{{"processes", "100"}});
+  const auto list = *gpu.compute_processes();
+  REQUIRE(list.size() == 100);
+  CHECK(list[99].pid == 4000100);
+  CHECK(list[0].used_bytes == 3ull << 30);
+  CHECK(list[1].used_bytes == NvmlProcess::unknown);
 }
 
 TEST_CASE("NVLinks count where they are up", "[harness][nvml]") {
@@ -95,21 +96,12 @@ TEST_CASE("A refusal is a reason, not a zero", "[harness][nvml]") {
   CHECK(*gpu.power_w() == Approx(74));  // the average, where there is no instant value
 }
 
-TEST_CASE("A list of processes longer than expected is read whole", "[harness][nvml]") {
-  const FakeNvml fake(Answers{{"processes", "100"}});
-  const auto list = *NvmlLibrary().device_by_index(0)->compute_processes();
-  REQUIRE(list.size() == 100);
-  CHECK(list[99].pid == 4000100);
-  CHECK(list[0].used_bytes == 3ull << 30);
-  CHECK(list[1].used_bytes == fathom::NvmlProcess::unknown);
-}
-
 TEST_CASE("NVML that is missing or does not start says why", "[harness][nvml]") {
   {
-    const FakeNvml none({}, fathom::absent_nvml);
+    const FakeNvml none({}, absent_nvml);
     const NvmlLibrary nvml;
     CHECK_FALSE((nvml.available() || nvml.device_count() || nvml.device_by_index(0)));
-    CHECK_THAT(nvml.problem(), contains(fathom::absent_nvml));
+    CHECK_THAT(nvml.problem(), contains(absent_nvml));
   }
   {
     const FakeNvml of_another_version(Answers{{"init", "error:18"}});
@@ -121,7 +113,6 @@ TEST_CASE("NVML that is missing or does not start says why", "[harness][nvml]") 
 }
 
 TEST_CASE("Throttle reasons have names, sorted, without idleness", "[harness][nvml]") {
-  using fathom::throttle_reason_names;
   CHECK(throttle_reason_names(0).empty());
   CHECK(throttle_reason_names(0x1).empty());
   CHECK(throttle_reason_names(0x4 | 0x1) == std::vector<std::string>{"sw_power_cap"});
@@ -136,14 +127,14 @@ TEST_CASE("Facts join what CUDA and NVML say", "[harness][facts]") {
   const FakeNvml fake;
   const auto found = facts();
   CHECK(found.warnings.empty());
-  const fathom::Fingerprint& print = found.fingerprint;
+  const Fingerprint& print = found.fingerprint;
   CHECK(print.driver == "580.95.05");
   CHECK(print.vbios == "96.00.BC.00.01");
   CHECK(print.ecc + ", " + print.mig + ", " + print.persistence == "enabled, disabled, enabled");
   CHECK(print.pcie_link == "generation 5, x16");
   CHECK(print.virtualization + ", " + print.compute_mode == "none, default");
   CHECK(print.confidential_computing == "disabled");
-  CHECK(print.cuda_runtime == fathom::version_text(CUDART_VERSION));
+  CHECK(print.cuda_runtime == version_text(CUDART_VERSION));
   CHECK(*print.power_limit_w == Approx(700));
   // 6016 / 8 B x 3.201 GHz x 2; 132 x 1.98 GHz x 128 B, and x 128 x 2.
   for (const auto& [name, value] : {std::pair{"dram_bandwidth", 4.814304e12},
@@ -191,7 +182,7 @@ TEST_CASE("Without NVML facts are unknown, unsupported ones are not", "[harness]
 TEST_CASE("A lost GPU ends the program, and is one failed check", "[harness][facts]") {
   const FakeNvml fake(Answers{{"handle", "error:15"}});
   const Refusal lost = refusal_of([] { facts(); });
-  CHECK(lost.code == fathom::ExitCode::gpu_lost);
+  CHECK(lost.code == ExitCode::gpu_lost);
   CHECK_THAT(lost.text, contains("fallen off the bus"));
   const auto checks = gpu_checks();
   REQUIRE(checks.size() == 1);
@@ -209,7 +200,7 @@ TEST_CASE("MIG, vGPU, fewer lanes and processes show in facts and warnings", "[h
   const FakeNvml fake(Answers{{"processes", "2"}});
   CHECK(facts().warnings.size() == 1);
   // Siblings are none.
-  CHECK(fathom::assemble_device_facts(h200(), NvmlLibrary(), true).warnings.empty());
+  CHECK(assemble_device_facts(h200(), NvmlLibrary(), true).warnings.empty());
 }
 
 TEST_CASE("An idle healthy GPU gets no complaint", "[harness][doctor]") {

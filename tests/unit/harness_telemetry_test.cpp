@@ -7,27 +7,27 @@
 #include "tests/testing.h"
 #include "tests/unit/fake_nvml.h"
 
-namespace {
-
-using fathom::FakeNvml;
+using namespace fathom;
 using namespace std::chrono_literals;
 using Answers = FakeNvml::Answers;
+
+namespace {
 
 constexpr const char* first_gpu = "0000:0A:00.0";
 
 /// What is seen in a window that ends at once.
-fathom::Telemetry one_window(fathom::TelemetrySampler& sampler) {
+Telemetry one_window(TelemetrySampler& sampler) {
   sampler.start();
   return sampler.stop();
 }
-fathom::Telemetry one_window() {
-  fathom::TelemetrySampler sampler{std::string(first_gpu)};
+Telemetry one_window() {
+  TelemetrySampler sampler{std::string(first_gpu)};
   return one_window(sampler);
 }
 
 TEST_CASE("A window holds the lowest, median and highest reading", "[harness][telemetry]") {
   const FakeNvml fake(Answers{{"sm_clock", "1980,1400,1500"}, {"reasons", "0,4,0"}});
-  fathom::TelemetrySampler sampler{std::string(first_gpu)};
+  TelemetrySampler sampler{std::string(first_gpu)};
   sampler.start();
   std::this_thread::sleep_for(200ms);
   const auto telemetry = sampler.stop();
@@ -37,19 +37,17 @@ TEST_CASE("A window holds the lowest, median and highest reading", "[harness][te
   CHECK(telemetry.sm_clock_hz.median == 1500e6);  // the last value of the list stays
   CHECK(telemetry.power_w.median == Approx(75.5));
   CHECK(telemetry.throttle_reasons == std::vector<std::string>{"sw_power_cap"});
-}
-
-TEST_CASE("A window shorter than the period has its two ends", "[harness][telemetry]") {
-  const FakeNvml fake(Answers{{"sm_clock", "1000,2000,1,1,1"}});
-  const auto telemetry = one_window();
-  CHECK(telemetry.sm_clock_hz.low == 1000e6);
-  CHECK(telemetry.sm_clock_hz.high == 2000e6);
-  CHECK(telemetry.sm_clock_hz.median == 1500e6);
+  // One shorter than the period has its two ends.
+  const FakeNvml two(Answers{{"sm_clock", "1000,2000,1,1,1"}});
+  const auto clock = one_window().sm_clock_hz;
+  CHECK(clock.low == 1000e6);
+  CHECK(clock.high == 2000e6);
+  CHECK(clock.median == 1500e6);
 }
 
 TEST_CASE("A window knows of the one before only if it resumes it", "[harness][telemetry]") {
   const FakeNvml fake(Answers{{"temperature", "50,60,70,40,90"}});
-  fathom::TelemetrySampler sampler{std::string(first_gpu)};
+  TelemetrySampler sampler{std::string(first_gpu)};
   CHECK(one_window(sampler).temperature_c.high == 60);
   sampler.resume();
   const auto telemetry = sampler.stop();
@@ -67,7 +65,7 @@ TEST_CASE("Telemetry counts the other processes on the GPU", "[harness][telemetr
   {
     // Within 100 ms the list is not read again; what came is seen in the next window.
     const FakeNvml fake(Answers{{"processes", "1,3"}});
-    fathom::TelemetrySampler sampler{std::string(first_gpu)};
+    TelemetrySampler sampler{std::string(first_gpu)};
     CHECK(one_window(sampler).other_processes == 0);
     std::this_thread::sleep_for(110ms);
     CHECK(one_window(sampler).other_processes == 2);
@@ -76,7 +74,7 @@ TEST_CASE("Telemetry counts the other processes on the GPU", "[harness][telemetr
   for (const auto& [seen, counted] : {std::pair("6", 0), std::pair("8", 2), std::pair("2", 0)}) {
     CAPTURE(seen);
     const FakeNvml fake(Answers{{"processes", seen}});
-    fathom::TelemetrySampler sampler{std::string(first_gpu)};
+    TelemetrySampler sampler{std::string(first_gpu)};
     sampler.set_held_beside(5);
     CHECK(one_window(sampler).other_processes == counted);
   }
@@ -88,7 +86,7 @@ TEST_CASE("One channel that is refused does not take the others along", "[harnes
                               {"reasons", "error:3"},
                               {"processes", "error:3"},
                               {"energy", "error:3"}});
-  fathom::TelemetrySampler sampler{std::string(first_gpu)};
+  TelemetrySampler sampler{std::string(first_gpu)};
   const auto telemetry = one_window(sampler);
   CHECK_FALSE(telemetry.power_w.low);
   CHECK_FALSE(telemetry.power_w.median);
@@ -103,7 +101,7 @@ TEST_CASE("No telemetry at all says why", "[harness][telemetry]") {
   for (const auto& [answers, why] : {std::pair{Answers{{"ALL", "error:15"}}, "fallen off the bus"},
                                      {Answers{{"init", "error:9"}}, "not loaded"}}) {
     const FakeNvml fake(answers);
-    fathom::TelemetrySampler sampler{std::string(first_gpu)};
+    TelemetrySampler sampler{std::string(first_gpu)};
     CHECK_THAT(one_window(sampler).missing_reason, contains(why));
     CHECK_FALSE(sampler.energy_j());
   }
@@ -111,7 +109,7 @@ TEST_CASE("No telemetry at all says why", "[harness][telemetry]") {
 
 TEST_CASE("A slow NVML does not hold up the end of a window", "[harness][telemetry]") {
   const FakeNvml fake(Answers{{"DELAY_MS", "100"}});
-  fathom::TelemetrySampler sampler{std::string(first_gpu)};
+  TelemetrySampler sampler{std::string(first_gpu)};
   sampler.start();
   std::this_thread::sleep_for(50ms);  // the thread is at its first round now
   const auto before = std::chrono::steady_clock::now();

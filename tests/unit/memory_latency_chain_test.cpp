@@ -24,9 +24,8 @@ TEST_CASE("a chain's order is no stride that a prefetcher could guess",
           "[probes][memory_latency]") {
   const Chain chain{.count = 4096, .stride = 1};
   std::set<std::int64_t> steps;
-  for (std::uint32_t k = 0; k < chain.count; ++k) {
+  for (std::uint32_t k = 0; k < chain.count; ++k)
     steps.insert(static_cast<std::int64_t>(address_at(chain, k + 1) - address_at(chain, k)));
-  }
   // Among random steps between 4096 places about 3200 differ.
   CHECK(steps.size() > 2500);
 }

@@ -23,9 +23,10 @@ inline GpuSummary planted_card(std::size_t number) {
 }
 
 inline Fleet fleet_of(std::vector<GpuSummary> cards, const Expected& expected = {}) {
-  FleetBuilder builder;
-  for (GpuSummary& card : cards) builder.add(std::move(card), "");
-  return builder.finish(expected);
+  Fleet fleet;
+  for (GpuSummary& card : cards) fleet.add(std::move(card));
+  fleet.finish(expected);
+  return fleet;
 }
 
 /// The whole report with its hosts' pages, and what a terminal gets.
@@ -42,7 +43,7 @@ inline std::string report_of(const Fleet& fleet) {
 inline std::vector<std::string> named(const Fleet& fleet) {
   std::vector<std::string> names;
   for (const CardScore& card : find_outliers(fleet, {}).cards)
-    if (!card.findings.empty()) names.push_back(name_of(fleet.gpus[card.gpu].summary));
+    if (!card.findings.empty()) names.push_back(name_of(fleet.gpus[card.gpu]));
   return names;
 }
 

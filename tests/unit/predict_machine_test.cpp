@@ -96,7 +96,6 @@ TEST_CASE("What a document has not measured is the data sheet's, and says so", "
   const Machine other(unknown, "other.json");
   CHECK(other.name() == "NVIDIA H999");
   CHECK(other.bandwidth().value == 4.5e12);
-  CHECK(!other.link());
   CHECK_THROWS_MATCHES(other.peak("fp8"), Error,
                        MessageMatches(contains("other.json") && contains("NVIDIA H999")));
 }
@@ -120,7 +119,6 @@ TEST_CASE("A machine by name, and the closest to a misspelt one", "[predict]") {
   REQUIRE(machine);
   CHECK(machine->source() == "data sheet");
   CHECK(machine->bandwidth().value == 1008e9);
-  CHECK(machine->link()->value == 32e9);  // PCIe: it has no NVLink
   CHECK(!machine->peak("fp64-tensor"));
   CHECK(!Machine(*models::find_gpu("T4")).peak("bf16"));
   CHECK_THROWS_MATCHES(machine_of({.gpu = "RTX 4009", .result = {}}), Error,

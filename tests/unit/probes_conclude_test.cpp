@@ -1,8 +1,14 @@
+// What probes conclude. Facts that have a value: recording_conclude_test.cpp.
+
+#include "probes/atomics/patterns.h"
 #include "probes/claims.h"
+#include "probes/energy/loops.h"
+#include "probes/instructions/instructions.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 
 using namespace fathom;
+using planted::fact;
 
 TEST_CASE("without entries a probe has no answer, and each fact says why it has no value",
           "[probes]") {
@@ -86,4 +92,68 @@ TEST_CASE("O2 has a control for launches and one for imbalance", "[probes]") {
          "lower, at most 60 %; with long-lived blocks no longer at 1 load, no longer at 4; in "
          "whole waves still");
   begins(0.97, 0.97, 0.97, "not lower, at most 97 %");
+}
+
+TEST_CASE("a fact about atomics without a value says why", "[probes]") {
+  Entry failed = planted::entry("failed",
+                                {{"sweep", "operations"},
+                                 {"instruction", "atom.gpu.global.add.u32"},
+                                 {"pattern", atomics::own_words}},
+                                0);
+  failed.metric.value.reset();
+  failed.verdict.reasons = {"3 of 64 words hold another result"};
+  const Findings findings = planted::checked(atomics::conclude(std::vector{failed}));
+  CHECK(fact(findings, "l2.atomic_add_throughput").reason == "3 of 64 words hold another result");
+  CHECK_THAT(fact(findings, "l2.atomic_exch_b128_throughput").reason, contains("9.0"));
+  CHECK_THAT(fact(findings, "dsmem.atomic_add_throughput").reason, contains("9.0"));
+  CHECK_THAT(fact(findings, "l2.atomic_add_u64_throughput").reason, contains("left out"));
+  CHECK(findings.answer.empty());
+}
+
+TEST_CASE("without the active idle only the gross energy is known, and a failure is told",
+          "[probes]") {
+  std::vector run{planted::entry("rest/idle", {{"id", "idle"}}, 80, Better::lower),
+                  planted::entry("memory/l2", {{"id", "l2"}}, 40e-12, Better::lower)};
+  run[0].metric.value.reset();
+  run[0].verdict.reasons = {"there is no counter"};
+  const Findings findings = planted::checked(energy::conclude(run));
+  CHECK(fact(findings, "idle.power").reason == "there is no counter");
+  CHECK_FALSE(fact(findings, "l2.energy_per_byte").value);
+  CHECK_THAT(fact(findings, "l2.energy_per_byte").reason, contains("active idle"));
+  CHECK(*fact(findings, "l2.gross_energy_per_byte").value == Approx(40e-12));
+}
+
+TEST_CASE("the loops of energy name instructions that exist", "[probes]") {
+  std::set<std::string_view> ids;
+  for (const auto& instruction : instructions::all_instructions()) ids.insert(instruction.id);
+  for (const energy::InstructionLoop& loop : energy::instruction_loops) {
+    CAPTURE(loop.id);
+    CHECK_FALSE(loop.instructions[0].empty());
+    for (const std::string_view id : loop.instructions) CHECK((id.empty() || ids.contains(id)));
+  }
+}
+
+TEST_CASE("T1 covers every kind of block", "[probes]") {
+  /// Time by waves of each kind, as a staircase or in proportion.
+  const auto run = [](const std::vector<std::pair<const char*, bool>>& kinds) {
+    std::vector<Entry> entries;
+    for (const auto& [kind, staircase] : kinds)
+      for (double waves = 0.25; waves <= 4; waves += 0.25)
+        entries.push_back(planted::entry(
+            std::string(kind) + std::to_string(waves), {{"block kind", kind}, {"waves", waves}},
+            50e-6 * (staircase ? std::ceil(waves) : waves), Better::lower));
+    return entries;
+  };
+  const auto all = [&](bool latency, bool others) {
+    return run(
+        {{"latency-bound", latency}, {"throughput-bound", others}, {"memory-bound", others}});
+  };
+  using enum ClaimVerdict;
+  planted::check_verdicts(tail_effect::conclude, "T1",
+                          {{confirmed, all(true, true)},
+                           {refuted, all(false, false)},
+                           {conditional, all(true, false)},
+                           {not_measured, run({{"latency-bound", true}})}});
+  CHECK_THAT(planted::claim(tail_effect::conclude(all(true, false)).claims, "T1").figure,
+             contains("1.000 for latency-bound") && contains("0.750 where they share DRAM"));
 }

@@ -7,7 +7,7 @@ using namespace fathom;
 
 namespace {
 
-const Reading two{{{"a", {{"x", "a"}}}, {"b", {{"x", "b"}}}}, {ratio("share", "a", "b")}};
+const Reading two{{"a", {{"x", "a"}}}, {"b", {{"x", "b"}}}};
 
 std::vector<Entry> entries_of(double a, double b) {
   std::vector<Entry> entries{planted::entry("A", {{"x", "a"}}, a),
@@ -17,7 +17,7 @@ std::vector<Entry> entries_of(double a, double b) {
 }
 
 ClaimRow row(Rule rule = Rule::all) {
-  return {"X1", "s", "c", toyx, two, {{"a", 5}, {"b", 5}}, "{a} / {b}[, {share:.2f}]", rule};
+  return claim_row("X1", toyx, "s", "c", two, {{"a", 5}, {"b", 5}}, "{a} / {b}[, {a/b:.2f}]", rule);
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ TEST_CASE("an effect refutes alone, and its controls make a condition", "[result
 
 TEST_CASE("a sentence may say a figure in words, and begin behind what was left out", "[results]") {
   ClaimRow said = row();
-  said.reading = {{{"a", {{"x", "a"}}}, {"z", {{"x", "z"}}}}};
+  said.reading = {{"a", {{"x", "a"}}}, {"z", {{"x", "z"}}}};
   said.sentence = "[{z}][; it is {a:on|off}]";
   said.checks = {{"a", 1}};
   const auto tell = [&](double a) { return evaluate(said, entries_of(a, 0)).figure; };
@@ -56,10 +56,28 @@ TEST_CASE("a sentence may say a figure in words, and begin behind what was left 
   CHECK(tell(0) == "it is off");
 }
 
+TEST_CASE("a figure may be a ratio, or another one of a quantity's entry", "[results]") {
+  std::vector<Entry> entries = entries_of(5, 10);
+  entries[0].axes.push_back({"size", std::int64_t{7}});
+  entries[0].extras = {{"blocks", 3}};
+  entries[0].bound = Bound{20, "bus"};
+  entries[0].opponents = {planted::opponent("cub", 4, 1.25)};
+  planted::add_counter(entries[0], "sectors", 12);
+  const Figures figures(two, entries);
+  CHECK(figures["a/b"] == 0.5);
+  CHECK(figures["a sectors/a size"] == 12.0 / 7);
+  CHECK(std::isnan(figures["b sectors"]));
+  CHECK(figures.range({"a", "b"}) == std::pair(5.0, 10.0));
+  CHECK(std::isnan(figures.range({"a", "c"}).second));
+  CHECK(figures.tell("{a/a bound:%}, {a/b:.1f%}, {a size}, {a blocks:.1f}, {a ratio:.2f} x the "
+                     "{a opponent's} of {a opponent}[, {b opponent}]") ==
+        "25 %, 50.0 %, 7 B, 3.0, 1.25 x the 4 B/s of cub");
+}
+
 TEST_CASE("a premise that fails makes the claim not apply", "[results]") {
   ClaimRow premised = row();
-  premised.premise = {{"share", 2}};
-  premised.unmet = "only {share:.1f} times";
+  premised.premise = {{"a/b", 2}};
+  premised.unmet = "only {a/b:.1f} times";
   CHECK(evaluate(premised, entries_of(12, 6)).verdict == ClaimVerdict::confirmed);
   const Claim claim = evaluate(premised, entries_of(6, 6));
   CHECK(claim.verdict == ClaimVerdict::does_not_apply);
@@ -80,7 +98,10 @@ TEST_CASE("a missing figure is said, and drops what is in brackets", "[results]"
   unread.reason = "no permission";
   refused.counters = {unread};
   ClaimRow counted = row();
-  counted.reading = {{{"a", {{"x", "a"}}, Pick::first, counter_of("sectors")}, {"b", {}}}};
+  counted.reading = {{"a", {{"x", "a"}}, Pick::first, counter_of("sectors")}, {"b", {}}};
+  CHECK_THAT(evaluate(counted, std::vector{refused}).figure, contains("no permission"));
+  counted = row();
+  counted.checks = {{"a sectors", 1}};
   CHECK_THAT(evaluate(counted, std::vector{refused}).figure, contains("no permission"));
 }
 
@@ -88,7 +109,7 @@ TEST_CASE("entries are picked, summed up and counted", "[results]") {
   std::vector<Entry> entries = entries_of(5, 8);
   entries.push_back(planted::entry("none", {{"x", "c"}}, 0));
   entries.back().metric.value.reset();
-  const auto value = [&](Pick pick) { return Figures({{{"q", {}, pick}}}, entries)["q"]; };
+  const auto value = [&](Pick pick) { return Figures({{"q", {}, pick}}, entries)["q"]; };
   CHECK(value(Pick::first) == 5);
   CHECK(value(Pick::last) == 8);
   CHECK(value(Pick::best) == 8);
@@ -98,24 +119,26 @@ TEST_CASE("entries are picked, summed up and counted", "[results]") {
   CHECK(value(Pick::count) == 2);
   for (Entry& entry : entries) entry.metric.better = Better::lower;
   CHECK(value(Pick::best) == 5);
-  CHECK(std::isnan(Figures({{{"q", {{"x", "z"}}}}}, entries)["q"]));
+  CHECK(std::isnan(Figures({{"q", {{"x", "z"}}}}, entries)["q"]));
 }
 
 TEST_CASE("a fact is its entry's figure, or says why there is none", "[results]") {
   const FactRow wanted{{"l.bandwidth", "L", "bandwidth", "B/s"},
                        {{"x", "a"}},
-                       "x is {x}, one of {cases:.0f}",
+                       "x is {x}[, best of {rivals}]",
                        "left out"};
   std::vector<Entry> entries = entries_of(5, 8);
   const Fact fact = evaluate(wanted, entries);
   CHECK(fact.value == 5);
-  CHECK(fact.method == "x is a, one of 1");
+  CHECK(fact.method == "x is a");
   CHECK(fact.evidence == std::vector<std::string>{"A"});
   const Fact missing = evaluate(wanted, {});
   CHECK(missing.reason == "left out");
-  CHECK(answer_from({fact}, entries, "L moves {l.bandwidth} and {none}.") ==
-        "L moves 5 B/s and (not measured).");
-  CHECK(answer_from({missing}, entries, "L moves {l.bandwidth}.").empty());
+  const auto answer = [&](const Fact& of, const std::string& sentence) {
+    return Figures({}, entries, {of}).tell(sentence);
+  };
+  CHECK(answer(fact, "L moves {l.bandwidth} and {none}.") == "L moves 5 B/s and (not measured).");
+  CHECK(answer(missing, "L moves {l.bandwidth} ({l.bandwidth reason}).").empty());
 }
 
 TEST_CASE("an answer marks what is noisy, and a claim leaves that to its row", "[results]") {
@@ -123,11 +146,10 @@ TEST_CASE("an answer marks what is noisy, and a claim leaves that to its row", "
   entries[0].verdict.status = VerdictStatus::noisy;
   const FactRow from_a{{"l.bandwidth", "L", "bandwidth", "B/s"}, {{"x", "a"}}};
   const FactRow from_b{{"m.bandwidth", "M", "bandwidth", "B/s"}, {{"x", "b"}}};
-  CHECK(answer_from({evaluate(from_a, entries), evaluate(from_b, entries)}, entries,
-                    "{l.bandwidth:.0f} and {m.bandwidth:.0f}.") == "~5 and 8.");
-  const Figures figures(row().reading, entries);
+  const Figures figures(two, entries, {evaluate(from_a, entries), evaluate(from_b, entries)});
+  CHECK(figures.tell("{l.bandwidth:.0f} and {m.bandwidth:.0f}.") == "~5 and 8.");
   CHECK(figures.tell("{a:.0f} and {b:.0f}") == "~5 and 8");
-  CHECK(figures.tell("{a:.0f}", nullptr, false) == "5");
+  CHECK(figures.tell("{a:.0f}", false) == "5");
 }
 
 TEST_CASE("a fact is the median of its entries, and may turn out to be none", "[results]") {
@@ -140,10 +162,10 @@ TEST_CASE("a fact is the median of its entries, and may turn out to be none", "[
   CHECK(fact.method == "3 from 5 B/s to 9 B/s");
   CHECK(fact.evidence.size() == 3);
   const auto best = [&](std::span<const Entry> of) {
-    return evaluate(FactRow{row.name, {}, "best[ of {rivals}]", "", Pick::best}, of);
+    return evaluate(FactRow{row.name, {}, "{x}, best[ of {rivals}]", "", Pick::best}, of);
   };
-  CHECK(best(entries).method == "best of 3");
-  CHECK(best(std::span(entries).first(1)).method == "best");
+  CHECK(best(entries).method == "c, best of 3");
+  CHECK(best(std::span(entries).first(1)).method == "a, best");
   row.pick = Pick::first;
   row.change = [](Fact& f, const Entry&) { f = unmeasured(f, "not counted"); };
   CHECK_FALSE(evaluate(row, entries).value);

@@ -121,7 +121,7 @@ inline Entry conflict_entry(std::int64_t stride, double wavefronts, double count
 inline View copy_plot() {
   View v =
       plot("Copy bandwidth by size", {{"type", {std::string("half"), std::string("float4")}}},
-           "size", "bandwidth", {"type"}, "Read and written bytes over the time of one launch.");
+           "size", "bandwidth", {"type"}, {}, "Read and written bytes over the time of one launch.");
   v.show_bound = v.show_expected = v.x_log2 = v.overview = true;
   v.markers = {{256.0 * (1 << 20), "256 MiB"}};
   v.stretches = {{64.0 * (1 << 20), 4.28e12, 1024.0 * (1 << 20), 4.28e12, "4.28 TB/s"}};

@@ -5,6 +5,8 @@
 
 namespace fathom {
 
+using ::file_text;
+
 /// A folder for one test, gone afterwards.
 class TestFolder : public TemporaryFolder {
  public:
@@ -17,10 +19,5 @@ class TestFolder : public TemporaryFolder {
     return file;
   }
 };
-
-inline std::string file_text(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 }  // namespace fathom

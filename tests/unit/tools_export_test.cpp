@@ -167,7 +167,9 @@ TEST_CASE("No name breaks out of its line", "[export]") {
 TEST_CASE("What docs/export.md shows stands in the exports of the recording", "[export]") {
   std::ifstream page(root + "/docs/export.md");
   std::string exports = "\n";
-  for (const ExportFormat& format : export_formats()) exports += format.text(recorded_atlas());
+  for (const auto text : {machine_export, csv_export, openmetrics_export, bmf_export,
+                          accelsim_export, inductor_export})
+    exports += text(recorded_atlas());
   bool shown = false;
   std::size_t lines = 0, parameters = 0;
   for (std::string line; std::getline(page, line);) {

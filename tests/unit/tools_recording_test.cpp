@@ -5,7 +5,6 @@
 #include "results/gzip.h"
 #include "sample_document.h"
 #include "tests/testing.h"
-#include "tools/commands.h"
 #include "tools/recordings.h"
 
 namespace fathom {
@@ -33,7 +32,7 @@ class Recordings {
   ExitCode add(const Document& document) const {
     const auto file = folder_.path() / "given.json";
     write_document(document, file);
-    return recording_add_command({file, root()});
+    return add_recording(file, root());
   }
 
  private:
@@ -115,7 +114,7 @@ TEST_CASE("What is no whole measurement is refused", "[recording]") {
 TEST_CASE("A folder of recordings that is not there is named", "[recording]") {
   const TestFolder folder;
   write_document(quick_run(), folder.path() / "r.json");
-  CHECK_THROWS_MATCHES(recording_add_command({folder.path() / "r.json", folder.path() / "none"}),
+  CHECK_THROWS_MATCHES(add_recording(folder.path() / "r.json", folder.path() / "none"),
                        Error, MessageMatches(contains("--recordings")));
 }
 

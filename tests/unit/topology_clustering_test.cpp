@@ -1,12 +1,18 @@
 #include "probes/topology/clustering.h"
 
-#include "probes/topology/groups.h"
 #include "tests/testing.h"
 
 using namespace fathom;
-using namespace fathom::topology;
 
 namespace {
+
+/// `columns` normal numbers.
+std::vector<double> pattern(std::mt19937& random, std::size_t columns, double scale) {
+  std::normal_distribution<double> normal;
+  std::vector<double> values(columns);
+  for (double& value : values) value = scale * normal(random);
+  return values;
+}
 
 /// Things whose rows are their group's pattern and noise of `noise` standard deviations.
 struct Planted {
@@ -16,41 +22,29 @@ struct Planted {
 
 Planted plant(std::size_t things, int groups, std::size_t columns, double noise, unsigned seed) {
   std::mt19937 random(seed);
-  std::normal_distribution<double> normal;
-  Rows patterns(groups, std::vector<double>(columns));
-  for (auto& pattern : patterns) {
-    for (double& value : pattern) value = 10 * normal(random);
-  }
+  Rows patterns;
+  for (int g = 0; g < groups; ++g) patterns.push_back(pattern(random, columns, 10));
   Planted planted;
   for (std::size_t i = 0; i < things; ++i) {
-    const int group = static_cast<int>(i) % groups;
-    planted.labels.push_back(group);
-    planted.rows.push_back(patterns[group]);
-    for (double& value : planted.rows.back()) value += 200 + 10 * noise * normal(random);
+    const int group = planted.labels.emplace_back(static_cast<int>(i) % groups);
+    std::vector<double>& row = planted.rows.emplace_back(pattern(random, columns, 10 * noise));
+    for (std::size_t c = 0; c < columns; ++c) row[c] += 200 + patterns[group][c];
   }
   return planted;
 }
 
 /// 48 things on two sides, four groups on each: patterns over 120 columns, other ones with each
-/// seed. `groups` weighs the groups' patterns against the sides'.
-Rows at_two_scales(double groups, double noise, unsigned seed) {
+/// seed.
+Rows at_two_scales(unsigned seed) {
+  constexpr std::size_t columns = 120;
   std::mt19937 random(seed);
-  std::normal_distribution<double> normal;
-  const auto pattern = [&] {
-    std::vector<double> values(120);
-    for (double& value : values) value = normal(random);
-    return values;
-  };
-  const std::vector<double> side = pattern();
-  Rows of_group;
-  for (int g = 0; g < 8; ++g) of_group.push_back(pattern());
-  Rows rows;
+  const std::vector<double> side = pattern(random, columns, 1);
+  Rows of_group, rows;
+  for (int g = 0; g < 8; ++g) of_group.push_back(pattern(random, columns, 0.4));
   for (int i = 0; i < 48; ++i) {
-    std::vector<double>& row = rows.emplace_back(side);
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      row[c] =
-          (i % 8 < 4 ? 1 : -1) * side[c] + groups * of_group[i % 8][c] + noise * normal(random);
-    }
+    std::vector<double>& row = rows.emplace_back(pattern(random, columns, 0.1));
+    for (std::size_t c = 0; c < columns; ++c)
+      row[c] += (i % 8 < 4 ? 1 : -1) * side[c] + of_group[i % 8][c];
   }
   return double_centred(rows);
 }
@@ -88,25 +82,15 @@ TEST_CASE("a permutation of the things permutes the groups", "[results][clusteri
   CHECK(parsimonious_clusters(shuffled, 2, 20).labels == renumbered(expected));
 }
 
-TEST_CASE("average linkage joins the nearest first", "[results][clustering]") {
-  // Places on a line: 0, 1, 10, 12, 30.
-  const std::vector<double> places{0, 1, 10, 12, 30};
-  Rows distances(5, std::vector<double>(5));
-  for (int i = 0; i < 5; ++i) {
-    for (int j = 0; j < 5; ++j) distances[i][j] = std::abs(places[i] - places[j]);
-  }
-  const Pairs linkage = average_linkage(distances);
-  CHECK(cut(linkage, 5) == Labels{0, 1, 2, 3, 4});
-  CHECK(cut(linkage, 4) == Labels{0, 0, 1, 2, 3});
-  CHECK(cut(linkage, 3) == Labels{0, 0, 1, 1, 2});
-  CHECK(cut(linkage, 2) == Labels{0, 0, 0, 0, 1});
-  CHECK(cut(linkage, 1) == Labels{0, 0, 0, 0, 0});
-  // By hand, for each place in order: own group's distance, and the next one's; 30 is alone.
-  const double expected =
-      ((11 - 1) / 11.0 + (10 - 1) / 10.0 + (9.5 - 2) / 9.5 + (11.5 - 2) / 11.5) / 5;
-  CHECK_THAT(silhouette(distances, cut(linkage, 3)), WithinAbs(expected, 1e-12));
-  CHECK(silhouette(distances, cut(linkage, 1)) == 0);
-  CHECK(silhouette(distances, cut(linkage, 5)) == 0);
+TEST_CASE("two groups of two are as far apart as by hand", "[results][clustering]") {
+  // 45 degrees within a group: 1 - 1 / sqrt(2). To the other group: 2, and 1 + 1 / sqrt(2).
+  const Rows rows{{1, -1, 1, -1}, {-1, 1, -1, 1}, {2, 0, 0, -2}, {-2, 0, 0, 2}};
+  const Grouping found = parsimonious_clusters(rows, 2, 2);
+  CHECK(found.labels == Labels{0, 1, 0, 1});
+  const double own = 1 - std::sqrt(0.5), next = (3 + std::sqrt(0.5)) / 2;
+  CHECK_THAT(found.silhouette, WithinAbs((next - own) / next, 1e-12));
+  CHECK(clusters(rows, 3) == Labels{0, 1, 0, 2});
+  CHECK(clusters(rows, 4) == Labels{0, 1, 2, 3});
 }
 
 TEST_CASE("where two numbers of groups fit alike the smaller is chosen every time",
@@ -114,7 +98,7 @@ TEST_CASE("where two numbers of groups fit alike the smaller is chosen every tim
   std::set<int> widest;
   for (unsigned seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
-    const Grouping chosen = parsimonious_clusters(at_two_scales(0.4, 0.1, seed), 2, 24);
+    const Grouping chosen = parsimonious_clusters(at_two_scales(seed), 2, 24);
     CHECK(chosen.groups == 2);
     CHECK(chosen.labels == sides());
     CHECK(chosen.silhouette <= chosen.widest_silhouette);
@@ -152,10 +136,4 @@ TEST_CASE("connected things are one group", "[results][clustering]") {
   CHECK(renumbered(std::vector<int>{7, 7, -1, 3, -1}) == Labels{0, 0, 1, 2, 1});
   CHECK(number_of_groups({}) == 0);
   CHECK(members({0, 1, 0}) == std::vector<std::vector<std::size_t>>{{0, 2}, {1}});
-}
-
-TEST_CASE("numbers in a row are one range", "[probes][topology]") {
-  CHECK(ranges({}).empty());
-  CHECK(ranges({4}) == "4");
-  CHECK(ranges({0, 1, 2, 3, 8, 10, 11}) == "0-3, 8, 10-11");
 }

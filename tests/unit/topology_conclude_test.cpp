@@ -1,6 +1,5 @@
 #include "probes/claims.h"
 #include "probes/topology/groups.h"
-#include "probes/topology/names.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 
@@ -36,25 +35,23 @@ struct Chip {
   Rows latencies(int set, double across) const {
     std::mt19937 random(seed + 10 * set);
     std::normal_distribution<double> normal;
-    Rows of_gpc(4, std::vector<double>(lines));
-    std::vector<double> of_line(lines), of_sm(sms);
-    for (auto& row : of_gpc)
-      for (double& x : row) x = 6 * normal(random);
-    for (double& x : of_line) x = 5 * normal(random);
+    const auto drawn = [&](std::size_t count, double scale) {
+      std::vector<double> values(count);
+      for (double& x : values) x = scale * normal(random);
+      return values;
+    };
+    Rows of_gpc, of_place;
+    for (int i = 0; i < 4; ++i) of_gpc.push_back(drawn(lines, side_by_side ? 1.5 : 6));
+    for (int i = 0; i < 4; ++i) of_place.push_back(drawn(lines, side_by_side ? 6 : 0));
     // SMs of a TPC are as far from everything.
-    for (int sm = 0; sm < sms; ++sm) of_sm[tpc[sm]] = 8 * normal(random);
-    Rows of_place(4, std::vector<double>(lines));
-    for (auto& row : of_place)
-      for (double& x : row) x = side_by_side ? 6 * normal(random) : 0;
-    const double gpc_share = side_by_side ? 0.25 : 1;
-    Rows rows(sms, std::vector<double>(lines));
+    const std::vector<double> of_line = drawn(lines, 5), of_tpc = drawn(sms / 2, 8);
+    Rows rows;
     for (int sm = 0; sm < sms; ++sm) {
-      for (int line = 0; line < lines; ++line) {
-        const bool is_far = line % 2 != side[sm];
-        rows[sm][line] = 220 + of_sm[tpc[sm]] + of_line[line] + gpc_share * of_gpc[gpc[sm]][line] +
-                         of_place[2 * side[sm] + tpc[sm] % 2][line] + (is_far ? across : 0) +
-                         noise * normal(random);
-      }
+      rows.push_back(drawn(lines, noise));
+      for (int line = 0; line < lines; ++line)
+        rows[sm][line] += 220 + of_tpc[tpc[sm]] + of_line[line] + of_gpc[gpc[sm]][line] +
+                          of_place[2 * side[sm] + tpc[sm] % 2][line] +
+                          (line % 2 != side[sm] ? across : 0);
     }
     return rows;
   }
@@ -88,7 +85,6 @@ void add_latencies(std::vector<Entry>& entries, const Chip& chip, const char* in
   add_in_one(entries, chip.latencies(1, across), axes(1));
 }
 
-/// Latencies of loads and of atomics.
 void add_latencies(std::vector<Entry>& entries, const Chip& chip) {
   add_latencies(entries, chip, load_instruction, 0);
   add_latencies(entries, chip, atomic_instruction, chip.far);
@@ -103,11 +99,9 @@ void add_clusters(std::vector<Entry>& entries, const Labels& labels, std::int64_
                             {"launches", set_names[half]}},
                            number_of_groups(labels), Better::lower);
   e.extras = {{"sms", double(labels.size())}, {"sms_seen", double(labels.size())}};
-  const auto groups = members(renumbered(labels));
-  Profile profile{"SM", "lowest SM of the group", std::vector<double>(labels.size())};
-  for (const auto& group : groups)
-    for (const std::size_t sm : group) profile.values[sm] = static_cast<double>(group.front());
-  e.profile = profile;
+  e.profile = Profile{"SM", "lowest SM of the group", std::vector<double>(labels.size())};
+  for (const auto& group : members(renumbered(labels)))
+    for (const std::size_t sm : group) e.profile->values[sm] = static_cast<double>(group.front());
   entries.push_back(std::move(e));
 }
 
@@ -115,14 +109,12 @@ void add_clusters(std::vector<Entry>& entries, const Labels& labels, std::int64_
 void add_pairs(std::vector<Entry>& entries, const Labels& pairs, const Labels& groups,
                double apart) {
   Rows counts(sms, std::vector<double>(sms));
-  for (int i = 0; i < sms; ++i) {
+  for (int i = 0; i < sms; ++i)
     for (int j = 0; j < sms; ++j)
       if (i != j) counts[i][j] = pairs[i] == pairs[j] ? 50 : groups[i] == groups[j] ? apart : 0;
-  }
-  for (const char* half : set_names) {
+  for (const char* half : set_names)
     add_in_one(entries, counts,
                {{"sweep", pair_sweep}, {"blocks per SM", std::int64_t{4}}, {"launches", half}});
-  }
 }
 
 /// What clusters join where they leave out the TPCs of `out`.
@@ -280,16 +272,14 @@ TEST_CASE("SMs that clusters leave out are put into the GPC that latencies show"
   CHECK_THAT(fact(findings, "sms_outside_clusters").method, contains("do not agree"));
 }
 
-TEST_CASE("two halves of the launches that join others do not agree", "[probes][topology]") {
-  std::vector<Entry> entries;
-  add_clusters(entries, Chip().gpc, 8, 4, 0);
-  add_clusters(entries, Chip().tpc, 8, 4, 1);
-  CHECK(*fact(concluded(entries), "gpc_reproducibility").value < 0.5);
-}
-
-TEST_CASE("a run of some SMs only states nothing of all", "[probes][topology]") {
+TEST_CASE("halves of the launches that join others, and a run of some SMs", "[probes][topology]") {
   const Chip chip;
-  std::vector<Entry> entries = whole_chip(chip);
+  std::vector<Entry> entries;
+  add_clusters(entries, chip.gpc, 8, 4, 0);
+  add_clusters(entries, chip.tpc, 8, 4, 1);
+  CHECK(*fact(concluded(entries), "gpc_reproducibility").value < 0.5);
+
+  entries = whole_chip(chip);
   std::erase_if(entries, [](const Entry& e) { return matches(e, {{"SM", std::int64_t{7}}}); });
   const Findings findings = concluded(entries);
   CHECK_THAT(fact(findings, "latency_groups").reason, contains("35 of 36 SMs"));

@@ -23,12 +23,6 @@ std::string accelsim_export(const Document& document);
 /// A Python module that adds the GPU to PyTorch Inductor's table of devices.
 std::string inductor_export(const Document& document);
 
-struct ExportFormat {
-  const char* name;
-  std::string (*text)(const Document&);
-};
-const std::vector<ExportFormat>& export_formats();
-
 // What they are made of.
 
 /// A fact or an entry of a result document, as other programs take one.

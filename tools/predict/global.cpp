@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <nlohmann/json.hpp>
 
 #include "models/global_memory.h"
 #include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
 #include "results/parse_number.h"
-#include "results/standard_streams.h"
 #include "tools/predict/patterns.h"
 #include "tools/predict/predict_command.h"
 
@@ -91,9 +89,11 @@ void check_kernel_flags(const GlobalFlags& flags) {
 /// "4096x1024" into rows and columns.
 void parse_matrix(const std::string& text, TransposePattern& pattern) {
   const std::size_t by = std::min(text.find('x'), text.size());
-  pattern.rows = parse_number<std::uint64_t>(text.substr(0, by)).value_or(0);
-  pattern.columns =
-      parse_number<std::uint64_t>(text.substr(std::min(by + 1, text.size()))).value_or(0);
+  const auto size = [](const std::string& digits) {
+    return parse_number<std::uint64_t>(digits).value_or(0);
+  };
+  pattern.rows = size(text.substr(0, by));
+  pattern.columns = size(text.substr(std::min(by + 1, text.size())));
   if (pattern.rows == 0 || pattern.columns == 0)
     fail(ExitCode::bad_input, "--matrix: `{}` is not ROWSxCOLUMNS such as 4096x1024.", text);
 }
@@ -124,26 +124,26 @@ std::vector<std::pair<std::string, StreamCost>> kernel_costs(GlobalFlags flags) 
   return {{"loads", cost.loads}, {"stores", cost.stores}};
 }
 
-ExitCode predict_kernel(const GlobalFlags& flags) {
+Prediction predict_kernel(const GlobalFlags& flags) {
   check_kernel_flags(flags);
-  Json document{{"pattern", flags.pattern}};
+  Prediction said;
+  said.json["pattern"] = flags.pattern;
   for (const auto& [what, cost] : kernel_costs(flags)) {
     const std::uint64_t moved = cost.sectors * sector_bytes;
     const double used =
         moved == 0 ? 0 : static_cast<double>(cost.bytes) / static_cast<double>(moved);
-    document[what] = {{"sectors", cost.sectors},
-                      {"requests", cost.requests},
-                      {"bytes", cost.bytes},
-                      {"bytes_moved", moved},
-                      {"efficiency", used}};
-    if (flags.access.json) continue;
-    fmt::print("{:<7} sectors {}  requests {}  sectors a request {:.2f}\n", what, cost.sectors,
-               cost.requests,
-               static_cast<double>(cost.sectors) / static_cast<double>(cost.requests));
-    fmt::print("        {} bytes asked for, {} in the sectors: {:.1f} % of what moves is used\n",
-               cost.bytes, moved, 100 * used);
+    said.json[what] = {{"sectors", cost.sectors},
+                       {"requests", cost.requests},
+                       {"bytes", cost.bytes},
+                       {"bytes_moved", moved},
+                       {"efficiency", used}};
+    said.say("{:<7} sectors {}  requests {}  sectors a request {:.2f}\n", what, cost.sectors,
+             cost.requests,
+             static_cast<double>(cost.sectors) / static_cast<double>(cost.requests));
+    said.say("        {} bytes asked for, {} in the sectors: {:.1f} % of what moves is used\n",
+             cost.bytes, moved, 100 * used);
   }
-  return flags.access.json ? print_json(document) : ExitCode::ok;
+  return said;
 }
 
 // --- one access ----------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ Json touched(const GlobalExplanation& why) {
   return lines;
 }
 
-ExitCode predict_access(const PatternFlags& flags) {
+Prediction predict_access(const PatternFlags& flags) {
   const WarpAccess access = access_of(flags);
   const GlobalExplanation why = explain_global(access);
   const auto [sectors, lines, requests] = why.cost;
@@ -198,30 +198,28 @@ ExitCode predict_access(const PatternFlags& flags) {
           "where {} would hold the distinct bytes: {} of the {} bytes that move are wanted.",
           fewest, distinct, moved);
   }
-  if (flags.json)
-    return print_json({{"access", to_json(access)},
-                       {"sectors", sectors},
-                       {"lines", lines},
-                       {"requests", requests},
-                       {"fewest_sectors", fewest},
-                       {"distinct_bytes", distinct},
-                       {"moved_bytes", moved},
-                       {"sentence", sentence},
-                       {"touched", touched(why)}});
-  fmt::print("{}\n\n", title_of(access));
-  if (!why.lines.empty()) fmt::print("{}\n", picture(why));
-  fmt::print("sectors {}  lines {}  requests {}\n{}\n", sectors, lines, requests, sentence);
-  return ExitCode::ok;
+  Prediction said;
+  said.say("{}\n\n", title_of(access));
+  if (!why.lines.empty()) said.say("{}\n", picture(why));
+  said.say("sectors {}  lines {}  requests {}\n{}\n", sectors, lines, requests, sentence);
+  said.json = {{"access", to_json(access)},
+               {"sectors", sectors},
+               {"lines", lines},
+               {"requests", requests},
+               {"fewest_sectors", fewest},
+               {"distinct_bytes", distinct},
+               {"moved_bytes", moved},
+               {"sentence", sentence},
+               {"touched", touched(why)}};
+  return said;
 }
 
-ExitCode predict(const GlobalFlags& flags) {
-  if (flags.access.file) {
-    print_out(answer_patterns(*flags.access.file, "sectors,requests", [](const WarpAccess& warp) {
+Prediction predict(const GlobalFlags& flags) {
+  if (flags.access.file)
+    return {answer_patterns(*flags.access.file, "sectors,requests", [](const WarpAccess& warp) {
       const GlobalCost cost = global_cost(warp);
       return std::array{cost.sectors, cost.requests};
-    }));
-    return ExitCode::ok;
-  }
+    })};
   return flags.pattern.empty() ? predict_access(flags.access) : predict_kernel(flags);
 }
 
@@ -244,6 +242,9 @@ void add_flags(CLI::App& app, GlobalFlags& flags) {
 
 }  // namespace
 
-AddCommand global_prediction() { return with_arguments<GlobalFlags>(add_flags, predict); }
+Command global_prediction() {
+  return prediction<GlobalFlags>("global", "Sectors and requests of a warp's access or of a whole kernel",
+                    add_flags, predict);
+}
 
 }  // namespace fathom

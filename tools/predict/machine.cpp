@@ -146,16 +146,6 @@ MachineFigure Machine::memory() const {
   return data_sheet(spec_for("memory size").memory_bytes);
 }
 
-std::optional<MachineFigure> Machine::link() const {
-  if (!spec_) return std::nullopt;
-  const bool nvlink = spec_->nvlink_bandwidth.known();
-  const auto& both = nvlink ? spec_->nvlink_bandwidth : spec_->pcie_bandwidth;
-  MachineFigure figure = data_sheet(both);
-  figure.value /= 2;
-  figure.source = (nvlink ? "NVLink, " : "PCIe, ") + figure.source;
-  return figure;
-}
-
 void add_machine_flags(CLI::App& app, MachineFlags& flags) {
   auto* gpu = app.add_option("--gpu", flags.gpu,
                              "GPU by name, from its data sheet: H200, \"A100 80GB SXM\", ...")

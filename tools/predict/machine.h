@@ -48,8 +48,6 @@ class Machine {
   /// What the driver reports, else the data sheet's. Throws Error(bad_input) where neither is
   /// known.
   MachineFigure memory() const;
-  /// To other GPUs of its kind, one direction: NVLink, else PCIe. Empty where it is not known.
-  std::optional<MachineFigure> link() const;
 
  private:
   /// The best of a document's sound entries that are wanted.

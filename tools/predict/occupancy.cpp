@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 
 #include <climits>
-#include <nlohmann/json.hpp>
 
 #include "models/occupancy.h"
 #include "results/fail.h"
@@ -20,7 +19,6 @@ using namespace models;
 struct OccupancyArguments {
   std::vector<std::string> architectures;
   KernelResources kernel;
-  bool json = false;
 };
 
 std::string name_of(const SmLimits& sm) { return fmt::format("sm_{}{}", sm.major, sm.minor); }
@@ -38,15 +36,21 @@ const SmLimits& architecture(const std::string& text) {
        fmt::join(known, ", "), did_you_mean(text, known));
 }
 
-Json limit_to_json(int blocks) { return blocks == INT_MAX ? Json(nullptr) : Json(blocks); }
-
-std::string limit_to_text(int blocks) {
-  return blocks == INT_MAX ? "no limit" : std::to_string(blocks);
-}
-
-Json to_json(const SmLimits& sm, const Occupancy& o, const std::vector<OccupancyStep>& steps) {
+/// Says it of one architecture as text; as JSON it is a member of the answer.
+Json say_occupancy(Prediction& said, const SmLimits& sm, const KernelResources& kernel) {
+  const Occupancy o = occupancy(sm, kernel);
+  const auto steps = next_occupancy_steps(sm, kernel);
+  const auto limit = [](int blocks) { return blocks == INT_MAX ? Json(nullptr) : Json(blocks); };
+  const auto words = [](const Json& blocks) { return blocks.is_null() ? "no limit" : blocks.dump(); };
+  const Json by_registers = limit(o.blocks_by_registers), by_shared = limit(o.blocks_by_shared);
+  said.say("{:<7} {}\n", name_of(sm), o.sentence);
+  said.say("        blocks that fit by warps {}, by registers {}, by shared memory {}, by slots {}\n",
+           o.blocks_by_warps, words(by_registers), words(by_shared), o.blocks_by_blocks);
+  said.say("        a block is allocated {} registers and {} bytes of shared memory\n",
+           o.registers_per_block, o.shared_per_block);
   Json next = Json::array();
-  for (const auto& step : steps)
+  for (const auto& step : steps) {
+    said.say("        next step: {}\n", step.sentence);
     next.push_back({{"resource", step.resource},
                     {"now", step.now},
                     {"needed", step.needed},
@@ -54,6 +58,9 @@ Json to_json(const SmLimits& sm, const Occupancy& o, const std::vector<Occupancy
                     {"warps", step.then.warps},
                     {"occupancy", step.then.fraction},
                     {"sentence", step.sentence}});
+  }
+  if (steps.empty() && o.warps < sm.warps)
+    said.say("        next step: none by one resource alone\n");
   return {{"architecture", name_of(sm)},
           {"blocks_per_sm", o.blocks},
           {"warps_per_sm", o.warps},
@@ -62,8 +69,8 @@ Json to_json(const SmLimits& sm, const Occupancy& o, const std::vector<Occupancy
           {"limiter", name(o.limiter)},
           {"blocks_by",
            {{"warps", o.blocks_by_warps},
-            {"registers", limit_to_json(o.blocks_by_registers)},
-            {"shared_memory", limit_to_json(o.blocks_by_shared)},
+            {"registers", by_registers},
+            {"shared_memory", by_shared},
             {"blocks", o.blocks_by_blocks}}},
           {"registers_per_block", o.registers_per_block},
           {"shared_bytes_per_block", o.shared_per_block},
@@ -71,41 +78,22 @@ Json to_json(const SmLimits& sm, const Occupancy& o, const std::vector<Occupancy
           {"next_steps", std::move(next)}};
 }
 
-void print_text(const SmLimits& sm, const Occupancy& o, const std::vector<OccupancyStep>& steps) {
-  fmt::print("{:<7} {}\n", name_of(sm), o.sentence);
-  fmt::print(
-      "        blocks that fit by warps {}, by registers {}, by shared memory {}, by slots {}\n",
-      o.blocks_by_warps, limit_to_text(o.blocks_by_registers), limit_to_text(o.blocks_by_shared),
-      o.blocks_by_blocks);
-  fmt::print("        a block is allocated {} registers and {} bytes of shared memory\n",
-             o.registers_per_block, o.shared_per_block);
-  for (const auto& step : steps) fmt::print("        next step: {}\n", step.sentence);
-  if (steps.empty() && o.warps < sm.warps)
-    fmt::print("        next step: none by one resource alone\n");
-}
-
-ExitCode predict(const OccupancyArguments& arguments) {
+Prediction predict(const OccupancyArguments& arguments) {
   const KernelResources& k = arguments.kernel;
   std::vector<SmLimits> chosen;
   for (const auto& text : arguments.architectures) chosen.push_back(architecture(text));
   if (chosen.empty()) chosen.assign(all_sm_limits().begin(), all_sm_limits().end());
+  Prediction said;
   Json list = Json::array();
-  for (const SmLimits& sm : chosen) {
-    const Occupancy o = occupancy(sm, k);
-    const auto steps = next_occupancy_steps(sm, k);
-    if (arguments.json)
-      list.push_back(to_json(sm, o, steps));
-    else
-      print_text(sm, o, steps);
-  }
-  if (!arguments.json) return ExitCode::ok;
-  return print_json(
-      {{"threads_per_block", k.threads_per_block},
-       {"registers_per_thread", k.registers_per_thread},
-       {"static_shared_bytes", k.static_shared_bytes},
-       {"dynamic_shared_bytes", k.dynamic_shared_bytes},
-       {"carveout_percent", k.carveout_percent < 0 ? Json(nullptr) : Json(k.carveout_percent)},
-       {"architectures", std::move(list)}});
+  for (const SmLimits& sm : chosen) list.push_back(say_occupancy(said, sm, k));
+  said.json = {
+      {"threads_per_block", k.threads_per_block},
+      {"registers_per_thread", k.registers_per_thread},
+      {"static_shared_bytes", k.static_shared_bytes},
+      {"dynamic_shared_bytes", k.dynamic_shared_bytes},
+      {"carveout_percent", k.carveout_percent < 0 ? Json(nullptr) : Json(k.carveout_percent)},
+      {"architectures", std::move(list)}};
+  return said;
 }
 
 void add_flags(CLI::App& app, OccupancyArguments& arguments) {
@@ -127,7 +115,6 @@ void add_flags(CLI::App& app, OccupancyArguments& arguments) {
   number_flag(app, "--carveout", kernel.carveout_percent,
               "Preferred share of shared memory, 0 to 100 % (default: the driver's choice)", 0, 100,
               "PERCENT");
-  app.add_flag("--json", arguments.json, "Print the prediction as JSON");
   app.footer(
       "Examples:\n"
       "  fathom predict occupancy --arch 90 --threads 256 --registers 72\n"
@@ -136,6 +123,9 @@ void add_flags(CLI::App& app, OccupancyArguments& arguments) {
 
 }  // namespace
 
-AddCommand occupancy_prediction() { return with_arguments<OccupancyArguments>(add_flags, predict); }
+Command occupancy_prediction() {
+  return prediction<OccupancyArguments>("occupancy", "Resident blocks and warps of a kernel, and what limits them",
+                    add_flags, predict);
+}
 
 }  // namespace fathom

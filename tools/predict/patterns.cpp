@@ -11,6 +11,7 @@
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <vector>
 
 #include "results/clean_text.h"
@@ -29,16 +30,12 @@ using Json = nlohmann::ordered_json;
 constexpr std::uint64_t most_base = std::uint64_t{1} << 59;
 constexpr std::uint64_t most_stride = std::uint64_t{1} << 57;
 
-std::size_t count_fields(std::string_view list) {
-  return static_cast<std::size_t>(std::ranges::count(list, ',')) + 1;
-}
-
-/// Takes the first field off a list; nothing is left behind the last one.
-std::string_view take_field(std::string_view& list) {
-  const std::size_t end = std::min(list.find(','), list.size());
-  const std::string_view field = list.substr(0, end);
-  list.remove_prefix(std::min(end + 1, list.size()));
-  return field;
+std::vector<std::string_view> fields_of(std::string_view list) {
+  std::vector<std::string_view> fields;
+  for (std::size_t end; (end = list.find(',')) != list.npos; list.remove_prefix(end + 1))
+    fields.push_back(list.substr(0, end));
+  fields.push_back(list);
+  return fields;
 }
 
 /// The whole text as a number from 0 to 2^64 - 1, decimal or from 0x on hexadecimal.
@@ -48,84 +45,40 @@ std::optional<std::uint64_t> parse_address(std::string_view text) {
   return parse_number<std::uint64_t>(text);
 }
 
-/// A field for each lane, empty where it is inactive, as further lanes are. `refuse` gets the first
-/// that is no address, and its lane.
+/// A field for each lane, empty where it is inactive, as further lanes are. `refuse` gets the lane
+/// of the first that is no address, and what is wrong with it.
 template <class Refuse>
-void set_lanes(WarpAccess& access, std::string_view list, const Refuse& refuse) {
+void set_lanes(WarpAccess& access, std::span<const std::string_view> fields, const Refuse& refuse) {
   access.active_mask = 0;
-  for (int lane = 0; lane < warp_size; ++lane) {
-    const std::string_view field = take_field(list);
-    if (field.empty()) continue;
-    const auto address = parse_address(field);
-    if (!address) refuse(field, lane);
+  for (std::size_t lane = 0; lane < fields.size(); ++lane) {
+    if (fields[lane].empty()) continue;
+    const auto address = parse_address(fields[lane]);
+    if (!address)
+      refuse(lane, fmt::format("`{}` is no byte address from 0 to 2^64 - 1",
+                               quotable(fields[lane], 40)));
     access.address[lane] = *address;
     access.active_mask |= 1u << lane;
   }
 }
 
-/// The lines of a CSV file of accesses, one after the other.
-class Lines {
- public:
-  explicit Lines(const std::string& file) : name_(file == "-" ? "standard input" : file) {
-    if (file == "-") {
-      std::ios::sync_with_stdio(false);  // else it is read byte by byte
-      input_.rdbuf(std::cin.rdbuf());
-    } else if (!own_.open(file, std::ios::in | std::ios::binary)) {
-      input_.setstate(std::ios::badbit);
-    }
-  }
-
-  bool next(std::string_view& line) {
-    if (!input_.bad()) input_.getline(buffer_.data(), std::ssize(buffer_));
-    if (input_.bad())
-      fail(ExitCode::bad_input, "{} cannot be read: {}.", name_, std::strerror(errno));
-    if (input_.eof() && input_.fail()) return false;
-    ++number_;
-    if (input_.fail())
-      fail(ExitCode::bad_input, "{}: line {} goes on for over 1 MiB: it is no CSV of patterns.",
-           name_, number_);
-    line = std::string_view(buffer_.data(), static_cast<std::size_t>(input_.gcount()));
-    if (!input_.eof()) line.remove_suffix(1);  // its end, which was taken off as well
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    return true;
-  }
-
-  /// What is wrong with the last line; no column: with the row as a whole.
-  [[noreturn]] void refuse(const std::string& column, const std::string& what) const {
-    if (number_ <= 1) fail(ExitCode::bad_input, "{}: the first line must be {}.", name_, what);
-    fail(ExitCode::bad_input, "{}: row {} (line {}){}: {}.", name_, number_ - 1, number_,
-         column.empty() ? "" : ", column " + column, what);
-  }
-
- private:
-  const std::string name_;
-  std::vector<char> buffer_ = std::vector<char>((std::size_t{1} << 20) + 2);
-  std::filebuf own_;
-  std::istream input_{&own_};
-  std::uint64_t number_ = 0;  ///< of the last line, from 1
-};
-
-/// A field as an error may show it.
-std::string shown(std::string_view field) { return "`" + quotable(field, 40) + "`"; }
-
-WarpAccess access_of(std::string_view row, const Lines& lines) {
+/// `refuse` gets the column of a mistake, or none, and what is wrong.
+template <class Refuse>
+WarpAccess access_of_row(std::string_view row, const Refuse& refuse) {
   constexpr std::size_t columns = 2 + warp_size;
-  if (const std::size_t count = count_fields(row); count != columns)
-    lines.refuse("", fmt::format("{}, not {} (op, bytes and {} lanes)", counted(count, "column"),
-                                 columns, warp_size));
-  const std::string_view op = take_field(row), bytes = take_field(row);
-  if (op != "load" && op != "store")
-    lines.refuse("op", fmt::format("{} is neither load nor store", shown(op)));
-  constexpr std::array<std::string_view, 5> widths{"1", "2", "4", "8", "16"};
-  const auto width = std::ranges::find(widths, bytes) - widths.begin();
-  if (width == std::ssize(widths))
-    lines.refuse("bytes",
-                 fmt::format("{} is no width, which is 1, 2, 4, 8 or 16 bytes", shown(bytes)));
-  WarpAccess access{.op = op == "load" ? Access::load : Access::store,
-                    .bytes_per_lane = 1 << width};
-  set_lanes(access, row, [&](std::string_view field, int lane) {
-    lines.refuse(fmt::format("lane{}", lane),
-                 fmt::format("{} is no byte address from 0 to 2^64 - 1", shown(field)));
+  const std::vector<std::string_view> fields = fields_of(row);
+  if (fields.size() != columns)
+    refuse("", fmt::format("{}, not {} (op, bytes and {} lanes)", counted(fields.size(), "column"),
+                           columns, warp_size));
+  if (fields[0] != "load" && fields[0] != "store")
+    refuse("op", fmt::format("`{}` is neither load nor store", quotable(fields[0], 40)));
+  const auto bytes = parse_number<int>(fields[1]);
+  if (!bytes || *bytes < 1 || *bytes > 16 || !std::has_single_bit(static_cast<unsigned>(*bytes)))
+    refuse("bytes", fmt::format("`{}` is no width, which is 1, 2, 4, 8 or 16 bytes",
+                                quotable(fields[1], 40)));
+  WarpAccess access{.op = fields[0] == "load" ? Access::load : Access::store,
+                    .bytes_per_lane = *bytes};
+  set_lanes(access, std::span(fields).subspan(2), [&](std::size_t lane, const std::string& what) {
+    refuse(fmt::format("lane{}", lane), what);
   });
   return access;
 }
@@ -164,8 +117,7 @@ void add_pattern_flags(CLI::App& app, PatternFlags& flags) {
                 "Elements that a row of the tile is padded by"),
       tile_flag("--first", flags.first, "Row or column in the tile of lane 0"),
       app.add_flag("--xor-swizzle", flags.tile.xor_swizzle,
-                   "Element (row, column) lies at column XOR row"),
-      app.add_flag("--json", flags.json, "Print the prediction as JSON")};
+                   "Element (row, column) lies at column XOR row")};
   auto* file = path_flag(app, "--patterns", flags.file,
                          "Many accesses from a CSV file, or - for standard input, answered in CSV");
   for (auto* option : {op, bytes, base}) file->excludes(option);
@@ -186,45 +138,62 @@ WarpAccess access_of(const PatternFlags& flags) {
                 "--row-elements, --padding, --xor-swizzle and --first are of a tile: name its "
                 "--column or --row too.");
 
+  if (flags.column) return tile_column(op, tile, *flags.column, flags.first);
+  if (flags.row) return tile_row(op, tile, *flags.row, flags.first);
+  if (!flags.lanes)
+    return strided(op, flags.bytes, flags.stride.value_or(static_cast<std::uint64_t>(flags.bytes)),
+                   flags.base);
   WarpAccess access{.op = op, .bytes_per_lane = flags.bytes};
-  if (flags.lanes) {
-    if (const std::size_t count = count_fields(*flags.lanes); count > warp_size)
-      fail(ExitCode::bad_input,
-           "--lanes has {} addresses, but lane {} does not exist: a warp has lanes 0 to 31.", count,
-           warp_size);
-    set_lanes(access, *flags.lanes, [](std::string_view field, int lane) {
-      fail(ExitCode::bad_input, "--lanes: `{}` for lane {} is no byte address from 0 to 2^64 - 1.",
-           field, lane);
-    });
-  } else if (flags.column) {
-    access = tile_column(op, tile, *flags.column, flags.first);
-  } else if (flags.row) {
-    access = tile_row(op, tile, *flags.row, flags.first);
-  } else {
-    access = strided(op, flags.bytes,
-                     flags.stride.value_or(static_cast<std::uint64_t>(flags.bytes)), flags.base);
-  }
+  const std::vector<std::string_view> fields = fields_of(*flags.lanes);
+  if (fields.size() > warp_size)
+    fail(ExitCode::bad_input,
+         "--lanes has {} addresses, but lane {} does not exist: a warp has lanes 0 to 31.",
+         fields.size(), warp_size);
+  set_lanes(access, fields, [](std::size_t lane, const std::string& what) {
+    fail(ExitCode::bad_input, "--lanes, lane {}: {}.", lane, what);
+  });
   return access;
 }
 
 std::string answer_patterns(const std::string& file, std::string_view header,
                             AnswerOfAccess answer) {
+  const bool piped = file == "-";
+  const std::string name = piped ? "standard input" : file;
+  std::ifstream opened;
+  if (piped)
+    std::ios::sync_with_stdio(false);  // else it is read byte by byte
+  else
+    opened.open(file, std::ios::binary);
+  std::istream& input = piped ? std::cin : opened;
+  std::string line;
+  const auto next = [&] {
+    const bool there = static_cast<bool>(std::getline(input, line));
+    if (line.ends_with('\r')) line.pop_back();
+    return there;
+  };
   std::string columns = "op,bytes";
   for (int lane = 0; lane < warp_size; ++lane) columns += fmt::format(",lane{}", lane);
-  Lines lines(file);
-  std::string_view line;
-  const bool any = lines.next(line);
-  if (any && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);  // as spreadsheets mark UTF-8
-  if (!any || line != columns) lines.refuse("", "op,bytes,lane0,...,lane31");
+  const bool any = next();
+  if (line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);  // as spreadsheets mark UTF-8
+  const bool readable = input.eof() || any;
+  if (readable && line != columns)
+    fail(ExitCode::bad_input, "{}: the first line must be op,bytes,lane0,...,lane31.", name);
   std::string text = fmt::format("{}\n", header);
+  std::uint64_t row = 0;
+  const auto refuse = [&](const std::string& column, const std::string& what) {
+    fail(ExitCode::bad_input, "{}: row {} (line {}){}: {}.", name, row, row + 1,
+         column.empty() ? "" : ", column " + column, what);
+  };
   try {
-    while (lines.next(line)) {
-      const auto numbers = answer(access_of(line, lines));
+    while (next()) {
+      ++row;
+      const auto numbers = answer(access_of_row(line, refuse));
       fmt::format_to(std::back_inserter(text), "{},{}\n", numbers[0], numbers[1]);
     }
   } catch (const LaneError& error) {
-    lines.refuse(fmt::format("lane{}", error.lane()), error.reason());
+    refuse(fmt::format("lane{}", error.lane()), error.reason());
   }
+  if (!input.eof()) fail(ExitCode::bad_input, "{} cannot be read: {}.", name, std::strerror(errno));
   return text;
 }
 

@@ -27,7 +27,6 @@ struct PatternFlags {
   models::Tile tile;
   std::optional<std::string> lanes;   ///< "0,4,,12": an address a lane
   std::optional<std::string> file;    ///< patterns in bulk
-  bool json = false;
 };
 
 /// Adds the flags to a subcommand; those that contradict each other exclude each other.
@@ -50,8 +49,7 @@ using AnswerOfAccess = std::array<int, 2> (*)(const models::WarpAccess&);
 /// or CR LF, and the last one's end may be missing.
 ///
 /// All or nothing: throws Error(bad_input) that names row and column of the first mistake. Rows
-/// count from 1 after the header; the message gives the line too. The answers are kept until the
-/// end, some 5 bytes a row; the question is never in memory as a whole.
+/// count from 1 after the header; the message gives the line too.
 std::string answer_patterns(const std::string& file, std::string_view header,
                             AnswerOfAccess answer);
 

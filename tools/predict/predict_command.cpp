@@ -1,13 +1,11 @@
 #include "tools/predict/predict_command.h"
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
-
 #include <cctype>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "results/error.h"
+#include "results/standard_streams.h"
 
 namespace fathom {
 namespace {
@@ -19,11 +17,20 @@ std::string as_sentence(std::string text) {
   return text.back() == '.' ? text : text + ".";
 }
 
-Command prediction(const char* name, const char* summary, const AddCommand& add) {
+}  // namespace
+
+Command prediction(const char* name, const char* summary,
+                   std::function<std::function<Prediction()>(CLI::App&)> add) {
   return {.name = name, .summary = summary, .add = [add](CLI::App& app) {
-            return [act = add(app)] {
+            const auto predict = add(app);
+            const auto as_json = std::make_shared<bool>(false);
+            auto* json = app.add_flag("--json", *as_json, "Print the prediction as JSON");
+            if (CLI::Option* file = app.get_option_no_throw("--patterns")) json->excludes(file);
+            return [as_json, predict] {
               try {
-                return act();
+                const Prediction said = predict();
+                print_out(*as_json ? said.json.dump(2) + "\n" : said.text);
+                return ExitCode::ok;
               } catch (const std::invalid_argument& refusal) {
                 throw Error(ExitCode::bad_input, as_sentence(refusal.what()));
               }
@@ -31,43 +38,23 @@ Command prediction(const char* name, const char* summary, const AddCommand& add)
           }};
 }
 
-}  // namespace
-
 Command predict_command() {
-  return {
-      .name = "predict",
-      .summary = "Predict counters, occupancy, ... without a GPU",
-      .noun = "prediction",
-      .footer =
-          "Examples:\n"
-          "  fathom predict shared load --stride 8          bank conflicts, with a picture\n"
-          "  fathom predict global load --base 4            sectors, with a picture\n"
-          "  fathom predict occupancy --arch 90 --threads 256 --registers 72\n"
-          "  fathom predict waves --gemm 4096 4096 4096 --gpu H200\n"
-          "  fathom predict roofline --gemm 4096 4096 4096 --gpu H200\n"
-          "  fathom predict swizzle --rows 32 --row-elements 32\n"
-          "  fathom predict transformer --params 70B --gpu H200 --gpus 2\n"
-          "`fathom predict NAME --help` says more.\n",
-      .commands = {
-          prediction("shared", "Wavefronts and bank conflicts of a warp's access",
-                     shared_prediction()),
-          prediction("global", "Sectors and requests of a warp's access or of a whole kernel",
-                     global_prediction()),
-          prediction("occupancy", "Resident blocks and warps of a kernel, and what limits them",
-                     occupancy_prediction()),
-          prediction("waves", "What whole waves and whole tiles cost a grid or matrix product",
-                     waves_prediction()),
-          prediction("roofline", "What bounds a kernel of given bytes and FLOPs",
-                     roofline_prediction()),
-          prediction("swizzle", "The padding or XOR swizzle of a tile with the fewest conflicts",
-                     swizzle_prediction()),
-          prediction("transformer", "Memory, GPUs and least time that a language model needs",
-                     transformer_prediction())}};
-}
-
-ExitCode print_json(const nlohmann::ordered_json& answer) {
-  fmt::print("{}\n", answer.dump(2));
-  return ExitCode::ok;
+  return {.name = "predict",
+          .summary = "Predict counters, occupancy, ... without a GPU",
+          .noun = "prediction",
+          .footer =
+              "Examples:\n"
+              "  fathom predict shared load --stride 8          bank conflicts, with a picture\n"
+              "  fathom predict global load --base 4            sectors, with a picture\n"
+              "  fathom predict occupancy --arch 90 --threads 256 --registers 72\n"
+              "  fathom predict waves --gemm 4096 4096 4096 --gpu H200\n"
+              "  fathom predict roofline --gemm 4096 4096 4096 --gpu H200\n"
+              "  fathom predict swizzle --rows 32 --row-elements 32\n"
+              "  fathom predict transformer --params 70B --gpu H200 --gpus 2\n"
+              "`fathom predict NAME --help` says more.\n",
+          .commands = {shared_prediction(), global_prediction(), occupancy_prediction(),
+                       waves_prediction(), roofline_prediction(), swizzle_prediction(),
+                       transformer_prediction()}};
 }
 
 }  // namespace fathom

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "results/fail.h"
@@ -25,7 +24,6 @@ struct RooflineArguments {
   std::string precision = "fp32";
   std::optional<double> flops, bytes;
   std::vector<std::uint64_t> gemm;  ///< m, n, k
-  bool json = false;
 };
 
 /// Bytes of an operand's element, and of a result's where it is wider.
@@ -52,8 +50,25 @@ std::optional<RooflineKernel> kernel_of(const RooflineArguments& arguments) {
   return RooflineKernel{arguments.flops.value_or(0), {{"DRAM", arguments.bytes.value_or(0)}}};
 }
 
-Json to_json(const Roofline& r) {
+void say_line(Prediction& said, const std::string& name, const std::string& figure,
+              const std::string& note) {
+  said.say("  {:<12} {:>16}  {}\n", name, figure, note);
+}
+
+/// Where a kernel lands: says it as text; as JSON it is a member of the answer.
+Json say_kernel(Prediction& said, const RooflineKernel& kernel, const MemoryCeiling& memory,
+                const ComputeCeiling& compute) {
+  const Roofline r = roofline({memory}, compute, kernel);
   const RooflineLevel& dram = r.levels.front();
+  said.say("\nKernel of {:.4g} FLOP: at least {}, bound by {}\n", kernel.flops,
+           format_time(r.seconds), r.bound_by);
+  say_line(said, compute.name, "", "at least " + format_time(r.compute_seconds));
+  say_line(said, "DRAM",
+           dram.intensity ? format_number(*dram.intensity) + " FLOP/B" : "no traffic",
+           fmt::format("at least {}; {} moved, attainable {}", format_time(dram.seconds),
+                       format_bytes(dram.bytes), format_quantity(dram.attainable, "FLOP/s")));
+  say_line(said, "attainable", format_quantity(r.attainable, "FLOP/s"),
+           format_percent(r.attainable / compute.flops_per_second) + " of the peak");
   const Json level{{"name", dram.name},
                    {"bytes", dram.bytes},
                    {"intensity", or_null(dram.intensity)},
@@ -65,23 +80,7 @@ Json to_json(const Roofline& r) {
           {"bound_by", r.bound_by},         {"memory_bound", r.memory_bound}};
 }
 
-void print_line(const std::string& name, const std::string& figure, const std::string& say) {
-  fmt::print("  {:<12} {:>16}  {}\n", name, figure, say);
-}
-
-void print_kernel(double flops, const Roofline& r, const ComputeCeiling& compute) {
-  const RooflineLevel& dram = r.levels.front();
-  fmt::print("\nKernel of {:.4g} FLOP: at least {}, bound by {}\n", flops, format_time(r.seconds),
-             r.bound_by);
-  print_line(compute.name, "", "at least " + format_time(r.compute_seconds));
-  print_line("DRAM", dram.intensity ? format_number(*dram.intensity) + " FLOP/B" : "no traffic",
-             fmt::format("at least {}; {} moved, attainable {}", format_time(dram.seconds),
-                         format_bytes(dram.bytes), format_quantity(dram.attainable, "FLOP/s")));
-  print_line("attainable", format_quantity(r.attainable, "FLOP/s"),
-             format_percent(r.attainable / compute.flops_per_second) + " of the peak");
-}
-
-ExitCode predict(const RooflineArguments& arguments) {
+Prediction predict(const RooflineArguments& arguments) {
   const auto machine = machine_of(arguments.machine);
   if (!machine)
     throw Error(ExitCode::bad_input,
@@ -96,11 +95,9 @@ ExitCode predict(const RooflineArguments& arguments) {
   const ComputeCeiling compute{precision, peak->value, peak->source};
   const double ridge = ridge_point(memory, compute);
   const auto kernel = kernel_of(arguments);
-  std::optional<Roofline> landed;
-  if (kernel) landed = roofline({memory}, compute, *kernel);
 
+  Prediction said{.text = machine->origin() + "\n"};
   Json ceilings = Json::array();
-  if (!arguments.json) fmt::print("{}\n", machine->origin());
   for (const auto& [name, unit, figure] :
        {std::tuple<std::string, std::string, MachineFigure>{"DRAM", "B/s", bandwidth},
         {precision, precision == "int8" ? "op/s" : "FLOP/s", *peak}}) {
@@ -109,21 +106,18 @@ ExitCode predict(const RooflineArguments& arguments) {
                         {"unit", unit},
                         {"origin", figure.origin},
                         {"source", figure.source}});
-    if (!arguments.json)
-      print_line(name, format_quantity(figure.value, unit), figure.origin + ": " + figure.source);
+    say_line(said, name, format_quantity(figure.value, unit), figure.origin + ": " + figure.source);
   }
-  if (arguments.json)
-    return print_json({{"gpu", machine->name()},
-                       {"source", machine->source()},
-                       {"precision", precision},
-                       {"ceilings", ceilings},
-                       {"ridge_points", {{"DRAM", ridge}}},
-                       {"flops", kernel ? Json(kernel->flops) : Json(nullptr)},
-                       {"prediction", landed ? to_json(*landed) : Json(nullptr)}});
-  print_line("ridge point", format_number(ridge) + " FLOP/B",
-             fmt::format("below it DRAM bounds, above it {}", precision));
-  if (landed) print_kernel(kernel->flops, *landed, compute);
-  return ExitCode::ok;
+  say_line(said, "ridge point", format_number(ridge) + " FLOP/B",
+           fmt::format("below it DRAM bounds, above it {}", precision));
+  said.json = {{"gpu", machine->name()},
+               {"source", machine->source()},
+               {"precision", precision},
+               {"ceilings", ceilings},
+               {"ridge_points", {{"DRAM", ridge}}},
+               {"flops", kernel ? Json(kernel->flops) : Json(nullptr)},
+               {"prediction", kernel ? say_kernel(said, *kernel, memory, compute) : Json()}};
+  return said;
 }
 
 void add_flags(CLI::App& app, RooflineArguments& arguments) {
@@ -145,7 +139,6 @@ void add_flags(CLI::App& app, RooflineArguments& arguments) {
       ->expected(3)
       ->excludes(flops)
       ->excludes(bytes);
-  app.add_flag("--json", arguments.json, "Print the prediction as JSON");
   app.footer(
       "Times are lower bounds: memory and arithmetic overlap in full.\n\n"
       "Examples:\n"
@@ -156,6 +149,9 @@ void add_flags(CLI::App& app, RooflineArguments& arguments) {
 
 }  // namespace
 
-AddCommand roofline_prediction() { return with_arguments<RooflineArguments>(add_flags, predict); }
+Command roofline_prediction() {
+  return prediction<RooflineArguments>("roofline", "What bounds a kernel of given bytes and FLOPs", add_flags,
+                    predict);
+}
 
 }  // namespace fathom

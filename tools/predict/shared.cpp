@@ -3,11 +3,9 @@
 
 #include <array>
 #include <bit>
-#include <nlohmann/json.hpp>
 
 #include "models/shared_memory.h"
 #include "results/format.h"
-#include "results/standard_streams.h"
 #include "tools/predict/patterns.h"
 #include "tools/predict/predict_command.h"
 
@@ -72,16 +70,7 @@ std::string picture(const SharedExplanation& why) {
   return text;
 }
 
-void print_text(const WarpAccess& access, const SharedExplanation& why) {
-  const SharedCost& cost = why.cost;
-  fmt::print("{}\n\n", title_of(access));
-  if (!why.wavefronts.empty()) fmt::print("{}\n", picture(why));
-  fmt::print("wavefronts {}  conflicts {}  groups {}  clocks {}  (distinct words alone: {})\n{}\n",
-             cost.wavefronts, cost.conflicts, cost.groups, cost.clocks, cost.minimum,
-             sentence(access, why));
-}
-
-Json to_json(const WarpAccess& access, const SharedExplanation& why) {
+Json schedule_of(const SharedExplanation& why) {
   Json wavefronts = Json::array();
   for (const auto& wavefront : why.wavefronts) {
     Json banks = Json::array();
@@ -94,32 +83,35 @@ Json to_json(const WarpAccess& access, const SharedExplanation& why) {
                           {"lanes", lanes_to_json(lanes_of(wavefront))},
                           {"banks", std::move(banks)}});
   }
-  const SharedCost& cost = why.cost;
-  return {{"access", fathom::to_json(access)},
-          {"wavefronts", cost.wavefronts},
-          {"conflicts", cost.conflicts},
-          {"groups", cost.groups},
-          {"group_lanes", why.group_lanes},
-          {"merged", why.merged},
-          {"clocks", cost.clocks},
-          {"minimum_wavefronts", cost.minimum},
-          {"sentence", sentence(access, why)},
-          {"schedule", std::move(wavefronts)}};
+  return wavefronts;
 }
 
-ExitCode predict(const PatternFlags& flags) {
-  if (flags.file) {
-    print_out(answer_patterns(*flags.file, "wavefronts,conflicts", [](const WarpAccess& access) {
+Prediction predict(const PatternFlags& flags) {
+  if (flags.file)
+    return {answer_patterns(*flags.file, "wavefronts,conflicts", [](const WarpAccess& access) {
       const SharedCost cost = shared_cost(access);
       return std::array{cost.wavefronts, cost.conflicts};
-    }));
-    return ExitCode::ok;
-  }
+    })};
   const WarpAccess access = access_of(flags);
   const SharedExplanation why = explain_shared(access);
-  if (flags.json) return print_json(to_json(access, why));
-  print_text(access, why);
-  return ExitCode::ok;
+  const SharedCost& cost = why.cost;
+  Prediction said;
+  said.say("{}\n\n", title_of(access));
+  if (!why.wavefronts.empty()) said.say("{}\n", picture(why));
+  said.say("wavefronts {}  conflicts {}  groups {}  clocks {}  (distinct words alone: {})\n{}\n",
+           cost.wavefronts, cost.conflicts, cost.groups, cost.clocks, cost.minimum,
+           sentence(access, why));
+  said.json = {{"access", to_json(access)},
+               {"wavefronts", cost.wavefronts},
+               {"conflicts", cost.conflicts},
+               {"groups", cost.groups},
+               {"group_lanes", why.group_lanes},
+               {"merged", why.merged},
+               {"clocks", cost.clocks},
+               {"minimum_wavefronts", cost.minimum},
+               {"sentence", sentence(access, why)},
+               {"schedule", schedule_of(why)}};
+  return said;
 }
 
 void add_flags(CLI::App& app, PatternFlags& flags) {
@@ -137,6 +129,9 @@ void add_flags(CLI::App& app, PatternFlags& flags) {
 
 }  // namespace
 
-AddCommand shared_prediction() { return with_arguments<PatternFlags>(add_flags, predict); }
+Command shared_prediction() {
+  return prediction<PatternFlags>("shared", "Wavefronts and bank conflicts of a warp's access", add_flags,
+                    predict);
+}
 
 }  // namespace fathom

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include <nlohmann/json.hpp>
 #include <regex>
 
 #include "results/fail.h"
@@ -23,7 +22,6 @@ struct SwizzleFlags {
   TileUse tile;
   std::vector<std::string> accesses;
   std::size_t top = 5;
-  bool json = false;
 };
 
 /// "load:column:16", "store:8x4:4": of a block rows and columns of lanes, 32 in all.
@@ -68,52 +66,45 @@ Json to_json(const TileUse& tile, const LayoutCost& cost) {
           {"index", index_formula(tile, layout)}};
 }
 
-void print_text(const SwizzleFlags& flags, const LayoutCost& plain,
-                const std::vector<LayoutCost>& found) {
-  const TileUse& tile = flags.tile;
-  fmt::print("Tile of {} rows of {} elements of {} bytes; conflicts in all warp accesses of {}\n",
-             tile.rows, tile.row_elements, tile.element_bytes, fmt::join(flags.accesses, ", "));
-  fmt::print("plain: {} conflicts, {} wavefronts\n\n", plain.conflicts, plain.wavefronts);
+Prediction predict(const SwizzleFlags& given) {
+  TileUse tile = given.tile;
+  std::vector<std::string> accesses = given.accesses;
+  if (accesses.empty())
+    accesses = {fmt::format("store:row:{}", tile.element_bytes),
+                fmt::format("load:column:{}", tile.element_bytes)};
+  for (const auto& text : accesses) tile.accesses.push_back(parse_access(text));
+  const std::vector<LayoutCost> found = search_layouts(tile, given.top);
+  const LayoutCost plain = layout_cost(tile, {}), &best = found.front();
+  Json layouts = Json::array();
   std::size_t width = 0;
-  for (const auto& cost : found) width = std::max(width, description(cost.layout).size());
-  fmt::print("{:<{}}  {:>9}  {:>10}  {:>6}  {}\n", "layout", width, "conflicts", "wavefronts",
-             "wasted", "index of element (row, column)");
+  for (const auto& cost : found) {
+    layouts.push_back(to_json(tile, cost));
+    width = std::max(width, description(cost.layout).size());
+  }
+  Prediction said;
+  said.json = {{"rows", tile.rows},
+               {"row_elements", tile.row_elements},
+               {"element_bytes", tile.element_bytes},
+               {"accesses", accesses},
+               {"plain", to_json(tile, plain)},
+               {"layouts", std::move(layouts)}};
+  said.say("Tile of {} rows of {} elements of {} bytes; conflicts in all warp accesses of {}\n",
+           tile.rows, tile.row_elements, tile.element_bytes, fmt::join(accesses, ", "));
+  said.say("plain: {} conflicts, {} wavefronts\n\n", plain.conflicts, plain.wavefronts);
+  said.say("{:<{}}  {:>9}  {:>10}  {:>6}  {}\n", "layout", width, "conflicts", "wavefronts",
+           "wasted", "index of element (row, column)");
   for (const auto& cost : found)
-    fmt::print("{:<{}}  {:>9}  {:>10}  {:>4} B  {}\n", description(cost.layout), width,
-               cost.conflicts, cost.wavefronts, cost.wasted_bytes,
-               index_formula(tile, cost.layout));
-  const LayoutCost& best = found.front();
+    said.say("{:<{}}  {:>9}  {:>10}  {:>4} B  {}\n", description(cost.layout), width,
+             cost.conflicts, cost.wavefronts, cost.wasted_bytes, index_formula(tile, cost.layout));
   if (best.conflicts == 0)
-    fmt::print("\nNo conflicts with `tile[{}]`, by the model of every warp access.\n",
-               index_formula(tile, best.layout));
+    said.say("\nNo conflicts with `tile[{}]`, by the model of every warp access.\n",
+             index_formula(tile, best.layout));
   else
-    fmt::print(
+    said.say(
         "\nNone of the layouts tried, paddings and XOR swizzles, is without conflicts; {} has the "
         "fewest.\n",
         description(best.layout));
-}
-
-ExitCode predict(const SwizzleFlags& given) {
-  SwizzleFlags flags = given;
-  if (flags.accesses.empty()) {
-    flags.accesses = {fmt::format("store:row:{}", flags.tile.element_bytes),
-                      fmt::format("load:column:{}", flags.tile.element_bytes)};
-  }
-  for (const auto& text : flags.accesses) flags.tile.accesses.push_back(parse_access(text));
-  const auto found = search_layouts(flags.tile, flags.top);
-  const LayoutCost plain = layout_cost(flags.tile, {});
-  if (!flags.json) {
-    print_text(flags, plain, found);
-    return ExitCode::ok;
-  }
-  Json layouts = Json::array();
-  for (const auto& cost : found) layouts.push_back(to_json(flags.tile, cost));
-  return print_json({{"rows", flags.tile.rows},
-                     {"row_elements", flags.tile.row_elements},
-                     {"element_bytes", flags.tile.element_bytes},
-                     {"accesses", flags.accesses},
-                     {"plain", to_json(flags.tile, plain)},
-                     {"layouts", std::move(layouts)}});
+  return said;
 }
 
 void add_flags(CLI::App& app, SwizzleFlags& flags) {
@@ -126,7 +117,6 @@ void add_flags(CLI::App& app, SwizzleFlags& flags) {
                  "lanes as 8x4 (default: store:row and load:column of an element)")
       ->type_name("ACCESS");
   number_flag(app, "--top", flags.top, "Layouts to show", 1, 1000);
-  app.add_flag("--json", flags.json, "Print the layouts as JSON");
   app.footer(
       "An XOR swizzle <bits, base, shift> XORs into an element's number, from bit `base` on, as\n"
       "many of its bits as lie `shift` higher. Layouts rank by conflicts, then by bytes wasted.\n\n"
@@ -139,6 +129,9 @@ void add_flags(CLI::App& app, SwizzleFlags& flags) {
 
 }  // namespace
 
-AddCommand swizzle_prediction() { return with_arguments<SwizzleFlags>(add_flags, predict); }
+Command swizzle_prediction() {
+  return prediction<SwizzleFlags>("swizzle", "The padding or XOR swizzle of a tile with the fewest conflicts",
+                    add_flags, predict);
+}
 
 }  // namespace fathom

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "models/gpu_table.h"
@@ -33,25 +32,15 @@ struct TransformerArguments {
   std::string weights = "bf16", kv = "bf16";  ///< formats, and what the load's bytes are
   TransformerLoad load;
   double usable = 90;  ///< percent
-  bool json = false;
 };
 
 /// What a GPU's figures make of the load.
 struct OnGpu {
   MachineFigure bandwidth, peak, memory;
   std::string precision;  ///< of the arithmetic
-  std::optional<MachineFigure> link;
   TransformerBounds bounds;  ///< on the load's number of GPUs
   bool fits = false;
   std::optional<std::int64_t> needed;  ///< GPUs; empty: no number of them is enough
-};
-
-struct Answer {
-  Transformer model;
-  TransformerMemory memory{};
-  std::optional<Machine> machine{};
-  std::optional<OnGpu> on{};  ///< that machine
-  std::vector<std::pair<std::string, OnGpu>> table{};  ///< of GPUs: on as many as it needs
 };
 
 const std::map<std::string, double> format_bytes_per_element{
@@ -122,7 +111,6 @@ OnGpu on_gpu(const Machine& machine, const Transformer& model, const Transformer
   on.bandwidth = machine.bandwidth();
   std::tie(on.precision, on.peak) = peak_of(machine, a.weights);
   on.memory = machine.memory();
-  on.link = machine.link();
   const double usable = a.usable / 100;
   on.needed = gpus_needed(model, a.load, on.memory.value, usable);
   TransformerLoad load = a.load;
@@ -130,19 +118,8 @@ OnGpu on_gpu(const Machine& machine, const Transformer& model, const Transformer
   on.fits = transformer_memory(model, load).per_gpu <= usable * on.memory.value;
   on.bounds = transformer_bounds(model, load,
                                  {.bytes_per_second = on.bandwidth.value,
-                                  .flops_per_second = on.peak.value,
-                                  .link_bytes_per_second = on.link ? on.link->value : 0});
+                                  .flops_per_second = on.peak.value});
   return on;
-}
-
-Answer answer_of(const TransformerArguments& a) {
-  Answer answer{.model = model_of(a)};
-  answer.memory = transformer_memory(answer.model, a.load);
-  answer.machine = machine_of(a.machine);
-  if (answer.machine) answer.on = on_gpu(*answer.machine, answer.model, a, a.load.gpus);
-  for (const GpuSpec& gpu : gpu_table())
-    answer.table.emplace_back(gpu.name, on_gpu(Machine(gpu), answer.model, a, std::nullopt));
-  return answer;
 }
 
 Json to_json(const MachineFigure& figure) {
@@ -155,8 +132,7 @@ Json to_json(const PhaseBound& phase) {
           {"compute_seconds", phase.compute_seconds},
           {"memory_seconds", phase.memory_seconds},
           {"seconds", phase.seconds},
-          {"bound_by", phase.memory_bound ? "memory" : "arithmetic"},
-          {"communication_seconds", or_null(phase.communication_seconds)}};
+          {"bound_by", phase.memory_bound ? "memory" : "arithmetic"}};
 }
 
 Json to_json(const OnGpu& on) {
@@ -164,142 +140,121 @@ Json to_json(const OnGpu& on) {
           {"peak", to_json(on.peak)},
           {"precision", on.precision},
           {"memory", to_json(on.memory)},
-          {"link", on.link ? to_json(*on.link) : Json(nullptr)},
           {"fits", on.fits},
           {"gpus_needed", or_null(on.needed)},
           {"bounds",
            {{"prefill", to_json(on.bounds.prefill)},
             {"decode", to_json(on.bounds.decode)},
-            {"tokens_per_second", on.bounds.tokens_per_second},
-            {"decode_seconds_even_routing", or_null(on.bounds.decode_seconds_even_routing)}}}};
+            {"tokens_per_second", on.bounds.tokens_per_second}}}};
 }
 
 /// Decimal, as parameters and the memory of GPUs are spoken of.
 std::string gigabytes(double bytes) { return fmt::format("{:.4g} GB", bytes / 1e9); }
 
-void print_model(const TransformerArguments& a, const Answer& answer) {
-  const TransformerParameters& p = answer.model.parameters;
-  const TransformerMemory& memory = answer.memory;
-  fmt::print("Model of {} parameters", format_count(p.total));
-  if (p.active != p.total) fmt::print(", {} of them active for a token", format_count(p.active));
-  fmt::print("\n");
-  const auto line = [](const char* name, std::optional<double> bytes, const std::string& say) {
-    fmt::print("  {:<13} {:>10}  {}\n", name, bytes ? gigabytes(*bytes) : "unknown", say);
+void say_model(Prediction& said, const TransformerArguments& a, const Transformer& model) {
+  const TransformerParameters& p = model.parameters;
+  const TransformerMemory memory = transformer_memory(model, a.load);
+  const auto kv_elements = kv_elements_per_token(model);
+  said.say("Model of {} parameters", format_count(p.total));
+  if (p.active != p.total) said.say(", {} of them active for a token", format_count(p.active));
+  said.say("\n");
+  const auto line = [&](const char* name, std::optional<double> bytes, const std::string& note) {
+    said.say("  {:<13} {:>10}  {}\n", name, bytes ? gigabytes(*bytes) : "unknown", note);
   };
   line("weights", memory.weights, a.weights);
   line("KV cache", memory.kv_cache,
-       memory.kv_cache
-           ? fmt::format("{}, {} B a token, for {} of {} tokens", a.kv,
-                         format_count(*kv_elements_per_token(answer.model) * a.load.kv_bytes),
-                         counted(a.load.batch, "sequence"), a.load.context)
-           : "give the model's shape (--config, or --layers, --hidden, ...)");
+       memory.kv_cache ? fmt::format("{}, {} B a token, for {} of {} tokens", a.kv,
+                                     format_count(*kv_elements * a.load.kv_bytes),
+                                     counted(a.load.batch, "sequence"), a.load.context)
+                       : "give the model's shape (--config, or --layers, --hidden, ...)");
   if (memory.activations_per_gpu)
     line("activations", memory.activations_per_gpu,
          fmt::format("on each GPU, an estimate: {} tokens of the prefill at once",
                      a.load.prefill_chunk));
   line("in all", memory.per_gpu,
        a.load.gpus == 1 ? "on one GPU" : fmt::format("on each of {} GPUs", a.load.gpus));
+  said.json = {{"model",
+                {{"parameters", p.total},
+                 {"active_parameters", p.active},
+                 {"multiplied_parameters", p.multiplied},
+                 {"kv_elements_per_token", or_null(kv_elements)}}},
+               {"weights_format", a.weights},
+               {"kv_format", a.kv},
+               {"context", a.load.context},
+               {"prompt", a.load.prompt == 0 ? a.load.context : a.load.prompt},
+               {"batch", a.load.batch},
+               {"gpus", a.load.gpus},
+               {"prefill_chunk", a.load.prefill_chunk},
+               {"usable_share", a.usable / 100},
+               {"memory",
+                {{"weights", memory.weights},
+                 {"kv_cache", or_null(memory.kv_cache)},
+                 {"weights_per_gpu", memory.weights_per_gpu},
+                 {"kv_cache_per_gpu", or_null(memory.kv_cache_per_gpu)},
+                 {"activations_per_gpu", or_null(memory.activations_per_gpu)},
+                 {"per_gpu", memory.per_gpu}}}};
 }
 
-void print_phase(const char* name, const PhaseBound& phase) {
-  fmt::print("  {:<8} at least {}, bound by {}: bytes take {}, FLOPs {}\n", name,
-             format_time(phase.seconds), phase.memory_bound ? "memory" : "arithmetic",
-             format_time(phase.memory_seconds), format_time(phase.compute_seconds));
-  if (phase.communication_seconds)
-    fmt::print(
-        "  {:<8} not counted: all-reduces between the GPUs, at least {} if nothing hides them\n",
-        "", format_time(*phase.communication_seconds));
+void say_phase(Prediction& said, const char* name, const PhaseBound& phase) {
+  said.say("  {:<8} at least {}, bound by {}: bytes take {}, FLOPs {}\n", name,
+           format_time(phase.seconds), phase.memory_bound ? "memory" : "arithmetic",
+           format_time(phase.memory_seconds), format_time(phase.compute_seconds));
 }
 
-void print_machine(const TransformerArguments& a, const Answer& answer) {
-  const OnGpu& on = *answer.on;
-  fmt::print("\n{}\n", answer.machine->origin());
-  const auto line = [](const char* name, const std::string& value, const MachineFigure& figure) {
-    fmt::print("  {:<13} {:>15}  {}: {}\n", name, value, figure.origin, figure.source);
+void say_machine(Prediction& said, const TransformerArguments& a, const Machine& machine,
+                 const OnGpu& on) {
+  said.say("\n{}\n", machine.origin());
+  const auto line = [&](const char* name, const std::string& value, const MachineFigure& figure) {
+    said.say("  {:<13} {:>15}  {}: {}\n", name, value, figure.origin, figure.source);
   };
   line("bandwidth", format_bandwidth(on.bandwidth.value), on.bandwidth);
   line(on.precision.c_str(), format_quantity(on.peak.value, "FLOP/s"), on.peak);
   line("memory", gigabytes(on.memory.value), on.memory);
-  if (a.load.gpus > 1 && on.link) line("link, one way", format_bandwidth(on.link->value), *on.link);
-  fmt::print("  {} {} it{}\n", a.load.gpus == 1 ? "one GPU" : counted(a.load.gpus, "GPU"),
-             on.fits ? "can hold" : "cannot hold",
-             on.fits      ? std::string()
-             : !on.needed ? ", nor can any number of them that divides its heads"
-                          : fmt::format("; it needs {}", *on.needed));
-  print_phase("prefill", on.bounds.prefill);
-  print_phase("decode", on.bounds.decode);
-  fmt::print("  {:<8} at most {} tokens a second, {} for each sequence\n", "",
-             format_number(on.bounds.tokens_per_second),
-             format_number(1 / on.bounds.decode.seconds));
-  if (on.bounds.decode_seconds_even_routing)
-    fmt::print("  {:<8} {} a step if the batch chooses its experts evenly\n", "",
-               format_time(*on.bounds.decode_seconds_even_routing));
+  said.say("  {} {} it{}\n", a.load.gpus == 1 ? "one GPU" : counted(a.load.gpus, "GPU"),
+           on.fits ? "can hold" : "cannot hold",
+           on.fits      ? std::string()
+           : !on.needed ? ", nor can any number of them that divides its heads"
+                        : fmt::format("; it needs {}", *on.needed));
+  say_phase(said, "prefill", on.bounds.prefill);
+  say_phase(said, "decode", on.bounds.decode);
+  said.say("  {:<8} at most {} tokens a second, {} for each sequence\n", "",
+           format_number(on.bounds.tokens_per_second), format_number(1 / on.bounds.decode.seconds));
+  Json& gpu = said.json["gpu"] = {{"name", machine.name()}, {"source", machine.source()}};
+  gpu.update(to_json(on));
 }
 
-void print_table(const TransformerArguments& a, const Answer& answer) {
-  fmt::print("\nGPUs that hold it in {} of their memory, by their data sheets:\n",
-             format_percent(a.usable / 100));
-  fmt::print("  {:<16} {:>6}  {:>9}  {:>12}  {:>12}  {:>12}\n", "GPU", "needed", "of memory",
-             "prefill", "decode", "tokens/s");
-  for (const auto& [gpu, on] : answer.table) {
+/// Of GPUs, each on as many as it needs.
+void say_table(Prediction& said, const TransformerArguments& a, const Transformer& model) {
+  said.say("\nGPUs that hold it in {} of their memory, by their data sheets:\n",
+           format_percent(a.usable / 100));
+  said.say("  {:<16} {:>6}  {:>9}  {:>12}  {:>12}  {:>12}\n", "GPU", "needed", "of memory",
+           "prefill", "decode", "tokens/s");
+  for (const GpuSpec& spec : gpu_table()) {
+    const OnGpu on = on_gpu(Machine(spec), model, a, std::nullopt);
+    Json& row = said.json["table"].emplace_back(Json{{"gpu", spec.name}});
+    row.update(on.needed ? to_json(on) : Json{{"gpus_needed", nullptr}});
     if (on.needed)
-      fmt::print("  {:<16} {:>6}  {:>9}  {:>12}  {:>12}  {:>12}\n", gpu, *on.needed,
-                 gigabytes(on.memory.value), format_time(on.bounds.prefill.seconds),
-                 format_time(on.bounds.decode.seconds), format_number(on.bounds.tokens_per_second));
+      said.say("  {:<16} {:>6}  {:>9}  {:>12}  {:>12}  {:>12}\n", spec.name, *on.needed,
+               gigabytes(on.memory.value), format_time(on.bounds.prefill.seconds),
+               format_time(on.bounds.decode.seconds), format_number(on.bounds.tokens_per_second));
     else
-      fmt::print("  {:<16} {:>6}\n", gpu, "none");
+      said.say("  {:<16} {:>6}\n", spec.name, "none");
   }
-  fmt::print(
-      "Times are lower bounds on that many GPUs, tensor-parallel, communication left out.\n");
+  said.say("Times are lower bounds on that many GPUs, tensor-parallel, communication left out.\n");
 }
 
-Json to_json(const TransformerArguments& a, const Answer& answer) {
-  const TransformerMemory& memory = answer.memory;
-  const TransformerParameters& p = answer.model.parameters;
-  Json table = Json::array();
-  for (const auto& [gpu, on] : answer.table) {
-    table.push_back({{"gpu", gpu}});
-    table.back().update(on.needed ? to_json(on) : Json{{"gpus_needed", nullptr}});
-  }
-  Json gpu = nullptr;
-  if (answer.on) {
-    gpu = Json{{"name", answer.machine->name()}, {"source", answer.machine->source()}};
-    gpu.update(to_json(*answer.on));
-  }
-  return {{"model",
-           {{"parameters", p.total},
-            {"active_parameters", p.active},
-            {"multiplied_parameters", p.multiplied},
-            {"kv_elements_per_token", or_null(kv_elements_per_token(answer.model))}}},
-          {"weights_format", a.weights},
-          {"kv_format", a.kv},
-          {"context", a.load.context},
-          {"prompt", a.load.prompt == 0 ? a.load.context : a.load.prompt},
-          {"batch", a.load.batch},
-          {"gpus", a.load.gpus},
-          {"prefill_chunk", a.load.prefill_chunk},
-          {"usable_share", a.usable / 100},
-          {"memory",
-           {{"weights", memory.weights},
-            {"kv_cache", or_null(memory.kv_cache)},
-            {"weights_per_gpu", memory.weights_per_gpu},
-            {"kv_cache_per_gpu", or_null(memory.kv_cache_per_gpu)},
-            {"activations_per_gpu", or_null(memory.activations_per_gpu)},
-            {"per_gpu", memory.per_gpu}}},
-          {"gpu", std::move(gpu)},
-          {"table", std::move(table)}};
-}
-
-ExitCode predict(const TransformerArguments& given) {
+Prediction predict(const TransformerArguments& given) {
   TransformerArguments a = given;
   a.load.weight_bytes = format_bytes_per_element.at(a.weights);
   a.load.kv_bytes = format_bytes_per_element.at(a.kv);
-  const Answer answer = answer_of(a);
-  if (a.json) return print_json(to_json(a, answer));
-  print_model(a, answer);
-  if (answer.on) print_machine(a, answer);
-  print_table(a, answer);
-  return ExitCode::ok;
+  const Transformer model = model_of(a);
+  Prediction said;
+  say_model(said, a, model);
+  said.json["gpu"] = nullptr;
+  if (const auto machine = machine_of(a.machine))
+    say_machine(said, a, *machine, on_gpu(*machine, model, a, a.load.gpus));
+  say_table(said, a, model);
+  return said;
 }
 
 void add_flags(CLI::App& app, TransformerArguments& a) {
@@ -341,7 +296,6 @@ void add_flags(CLI::App& app, TransformerArguments& a) {
               "Tokens of the prefill at once, for the activations", 1, largest);
   number_flag(app, "--usable", a.usable,
               "Share of a GPU's memory that model and cache may take, in %", 1, 100, "PERCENT");
-  app.add_flag("--json", a.json, "Print the prediction as JSON");
   app.footer(
       "Times are lower bounds: every weight that a token needs is read once, 2 FLOPs a weight and "
       "token plus attention's, all overlapping in full. The arithmetic is of the weights' "
@@ -356,8 +310,9 @@ void add_flags(CLI::App& app, TransformerArguments& a) {
 
 }  // namespace
 
-AddCommand transformer_prediction() {
-  return with_arguments<TransformerArguments>(add_flags, predict);
+Command transformer_prediction() {
+  return prediction<TransformerArguments>("transformer", "Memory, GPUs and least time that a language model needs",
+                    add_flags, predict);
 }
 
 }  // namespace fathom

@@ -2,8 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
-#include <optional>
 
 #include "models/gpu_table.h"
 #include "models/tile_quantisation.h"
@@ -24,11 +22,9 @@ struct WaveArguments {
   std::vector<std::uint64_t> sizes;  ///< m, n, k; empty: no product
   std::vector<std::uint64_t> tile{128, 128, 32}, cluster{1, 1};
   std::uint64_t split_k = 1;
-  std::string cost = "latency";
+  std::string cost;      ///< empty: "latency"
   double wave_time = 0;  ///< seconds
   MachineFlags machine;
-  bool json = false;
-  const CLI::Option* given_cost = nullptr;  ///< to tell a default that was given
 };
 
 int sms_of(const WaveArguments& arguments) {
@@ -40,7 +36,15 @@ int sms_of(const WaveArguments& arguments) {
   return machine->sms();
 }
 
-Json to_json(const Waves& w) {
+/// Says it as text; as JSON it is a member of the answer.
+Json say_waves(Prediction& said, std::uint64_t blocks, const Waves& w) {
+  said.say("{} in waves of {}: {:.4g} waves, {} paid for\n", counted(blocks, "block"),
+           format_count(double(w.wave_blocks)), w.waves, w.steps);
+  if (w.tail_blocks == 0)
+    said.say("  every wave is full\n");
+  else
+    said.say("  the last wave has {} of {} blocks\n", w.tail_blocks, w.wave_blocks);
+  said.say("  {} where a wave takes its time however full it is\n", format_percent(w.efficiency));
   return {{"waves", w.waves},
           {"wave_blocks", w.wave_blocks},
           {"full_waves", w.full},
@@ -50,94 +54,85 @@ Json to_json(const Waves& w) {
           {"blocks_of_busiest_sm", w.blocks_of_busiest_sm}};
 }
 
-void print_waves(std::uint64_t blocks, const Waves& w) {
-  fmt::print("{} in waves of {}: {:.4g} waves, {} paid for\n", counted(blocks, "block"),
-             format_count(double(w.wave_blocks)), w.waves, w.steps);
-  if (w.tail_blocks == 0)
-    fmt::print("  every wave is full\n");
-  else
-    fmt::print("  the last wave has {} of {} blocks\n", w.tail_blocks, w.wave_blocks);
-  fmt::print("  {} where a wave takes its time however full it is\n", format_percent(w.efficiency));
-}
-
-ExitCode predict_grid(const WaveArguments& arguments, const Grid& grid, BlockCost cost) {
-  const Waves w = waves(grid);
-  std::optional<double> seconds;
-  if (arguments.wave_time > 0) seconds = expected_seconds(grid, arguments.wave_time, cost);
-  if (arguments.json) {
-    Json document{{"blocks", grid.blocks},
-                  {"blocks_per_sm", grid.blocks_per_sm},
-                  {"sms", grid.sms},
-                  {"waves", to_json(w)}};
-    if (seconds) document.update({{"cost", arguments.cost}, {"seconds", *seconds}});
-    return print_json(document);
+Prediction predict_grid(const Grid& grid, BlockCost cost, const std::string& cost_name,
+                        double wave_time) {
+  Prediction said;
+  const Json all_waves = say_waves(said, grid.blocks, waves(grid));
+  said.json = {{"blocks", grid.blocks},
+               {"blocks_per_sm", grid.blocks_per_sm},
+               {"sms", grid.sms},
+               {"waves", all_waves}};
+  if (wave_time > 0) {
+    const double seconds = expected_seconds(grid, wave_time, cost);
+    said.json.update({{"cost", cost_name}, {"seconds", seconds}});
+    said.say("  {} at {} a full wave, of blocks bound by {}\n", format_time(seconds),
+             format_time(wave_time), cost_name);
   }
-  print_waves(grid.blocks, w);
-  if (seconds)
-    fmt::print("  {} at {} a full wave, of blocks bound by {}\n", format_time(*seconds),
-               format_time(arguments.wave_time), arguments.cost);
-  return ExitCode::ok;
+  return said;
 }
 
-ExitCode predict_product(const WaveArguments& arguments, const TiledProduct& p) {
+Prediction predict_product(const WaveArguments& arguments, const TiledProduct& p,
+                           const std::string& cost_name) {
   const TileQuantisation q = tile_quantisation(p);
-  if (arguments.json)
-    return print_json({{"m", p.m},
-                       {"n", p.n},
-                       {"k", p.k},
-                       {"tile", arguments.tile},
-                       {"cluster", arguments.cluster},
-                       {"split_k", p.split_k},
-                       {"blocks_per_sm", p.blocks_per_sm},
-                       {"sms", p.sms},
-                       {"cost", arguments.cost},
-                       {"prediction",
-                        {{"m", p.m},
-                         {"tiles_m", q.tiles_m},
-                         {"tiles_n", q.tiles_n},
-                         {"blocks", q.blocks},
-                         {"k_steps", q.steps},
-                         {"waves", to_json(q.waves)},
-                         {"padding_efficiency", q.padding_efficiency},
-                         {"wave_efficiency", q.wave_efficiency},
-                         {"efficiency", q.efficiency},
-                         {"relative_time", q.relative_time}}}});
   const auto by = [](const auto& sizes) { return fmt::format("{}", fmt::join(sizes, " x ")); };
-  fmt::print("{} in tiles of {}{}{}: {} x {} tiles, {} k steps each\n", by(arguments.sizes),
-             by(arguments.tile),
-             p.cluster_m * p.cluster_n > 1 ? ", clusters of " + by(arguments.cluster) : "",
-             p.split_k > 1 ? fmt::format(", k split among {} blocks", p.split_k) : "", q.tiles_m,
-             q.tiles_n, q.steps);
-  print_waves(q.blocks, q.waves);
-  fmt::print("Useful share of the work paid for: {}\n", format_percent(q.efficiency));
-  fmt::print("  whole tiles    {:>8}\n", format_percent(q.padding_efficiency));
-  fmt::print("  whole waves    {:>8}\n", format_percent(q.wave_efficiency));
-  return ExitCode::ok;
+  Prediction said;
+  said.say("{} in tiles of {}{}{}: {} x {} tiles, {} k steps each\n", by(arguments.sizes),
+           by(arguments.tile),
+           p.cluster_m * p.cluster_n > 1 ? ", clusters of " + by(arguments.cluster) : "",
+           p.split_k > 1 ? fmt::format(", k split among {} blocks", p.split_k) : "", q.tiles_m,
+           q.tiles_n, q.steps);
+  const Json all_waves = say_waves(said, q.blocks, q.waves);
+  said.say("Useful share of the work paid for: {}\n", format_percent(q.efficiency));
+  said.say("  whole tiles    {:>8}\n", format_percent(q.padding_efficiency));
+  said.say("  whole waves    {:>8}\n", format_percent(q.wave_efficiency));
+  said.json = {{"m", p.m},
+               {"n", p.n},
+               {"k", p.k},
+               {"tile", arguments.tile},
+               {"cluster", arguments.cluster},
+               {"split_k", p.split_k},
+               {"blocks_per_sm", p.blocks_per_sm},
+               {"sms", p.sms},
+               {"cost", cost_name},
+               {"prediction",
+                {{"m", p.m},
+                 {"tiles_m", q.tiles_m},
+                 {"tiles_n", q.tiles_n},
+                 {"blocks", q.blocks},
+                 {"k_steps", q.steps},
+                 {"waves", all_waves},
+                 {"padding_efficiency", q.padding_efficiency},
+                 {"wave_efficiency", q.wave_efficiency},
+                 {"efficiency", q.efficiency},
+                 {"relative_time", q.relative_time}}}};
+  return said;
 }
 
-ExitCode predict(const WaveArguments& arguments) {
+Prediction predict(const WaveArguments& arguments) {
   Grid grid = arguments.grid;
   if (grid.blocks == 0 && arguments.sizes.empty())
     throw Error(ExitCode::bad_input,
                 "Nothing to predict: give a grid (--blocks N) or a matrix product (--gemm M N K).");
-  if (grid.blocks > 0 && arguments.wave_time == 0 && arguments.given_cost->count() > 0)
+  if (grid.blocks > 0 && arguments.wave_time == 0 && !arguments.cost.empty())
     throw Error(ExitCode::bad_input, "--cost decides about a grid's time: give --wave-time too.");
   grid.sms = sms_of(arguments);
-  const BlockCost cost =
-      arguments.cost == "throughput" ? BlockCost::throughput : BlockCost::latency;
-  if (grid.blocks > 0) return predict_grid(arguments, grid, cost);
-  return predict_product(arguments, {.m = arguments.sizes[0],
-                                     .n = arguments.sizes[1],
-                                     .k = arguments.sizes[2],
-                                     .tile_m = arguments.tile[0],
-                                     .tile_n = arguments.tile[1],
-                                     .tile_k = arguments.tile[2],
-                                     .split_k = arguments.split_k,
-                                     .cluster_m = arguments.cluster[0],
-                                     .cluster_n = arguments.cluster[1],
-                                     .blocks_per_sm = grid.blocks_per_sm,
-                                     .sms = grid.sms,
-                                     .cost = cost});
+  const std::string cost_name = arguments.cost.empty() ? "latency" : arguments.cost;
+  const BlockCost cost = cost_name == "latency" ? BlockCost::latency : BlockCost::throughput;
+  if (grid.blocks > 0) return predict_grid(grid, cost, cost_name, arguments.wave_time);
+  return predict_product(arguments,
+                         {.m = arguments.sizes[0],
+                          .n = arguments.sizes[1],
+                          .k = arguments.sizes[2],
+                          .tile_m = arguments.tile[0],
+                          .tile_n = arguments.tile[1],
+                          .tile_k = arguments.tile[2],
+                          .split_k = arguments.split_k,
+                          .cluster_m = arguments.cluster[0],
+                          .cluster_n = arguments.cluster[1],
+                          .blocks_per_sm = grid.blocks_per_sm,
+                          .sms = grid.sms,
+                          .cost = cost},
+                         cost_name);
 }
 
 void add_flags(CLI::App& app, WaveArguments& arguments) {
@@ -167,11 +162,10 @@ void add_flags(CLI::App& app, WaveArguments& arguments) {
                "Seconds that a full wave of --blocks takes: predicts the grid's", seconds(),
                "SECONDS")
       ->needs(blocks);
-  arguments.given_cost = word_flag(app, "--cost", arguments.cost,
-                                   "How fast blocks are that share an SM: latency (each as alone) "
-                                   "or throughput (they share it)",
-                                   {"latency", "throughput"}, "WORD");
-  app.add_flag("--json", arguments.json, "Print the prediction as JSON");
+  word_flag(app, "--cost", arguments.cost,
+            "How fast blocks are that share an SM: latency (each as alone, the default) or "
+            "throughput (they share it)",
+            {"latency", "throughput"}, "WORD");
   app.footer(
       "Examples:\n"
       "  fathom predict waves --blocks 396 --blocks-per-sm 2 --gpu H200\n"
@@ -183,6 +177,9 @@ void add_flags(CLI::App& app, WaveArguments& arguments) {
 
 }  // namespace
 
-AddCommand waves_prediction() { return with_arguments<WaveArguments>(add_flags, predict); }
+Command waves_prediction() {
+  return prediction<WaveArguments>("waves", "What whole waves and whole tiles cost a grid or matrix product",
+                    add_flags, predict);
+}
 
 }  // namespace fathom

@@ -9,9 +9,9 @@ install_missing() {
   if ((${#missing[@]})); then
     install_packages
     find_missing
+    # Debian 12 itself has version 2 of Catch2.
     if ((${#missing[@]})); then
-      give_up "apt-get has these only in a version that is too old, or not at all: install them" \
-        "by hand: ${missing[*]}"
+      say "apt-get has ${missing[*]} too old or not at all: CMake fetches the libraries among them."
     fi
   fi
   if ((${#wheels[@]})); then install_wheels; fi
@@ -50,47 +50,12 @@ apt_failed() {
 }
 
 install_packages() {
-  local by_hand="apt-get install ${missing[*]}" package packages=() backports=()
+  local by_hand="apt-get install ${missing[*]}"
   find_root
   say "Installing with apt-get: ${missing[*]}"
   logged "reading the package lists" apt update ||
     say "apt-get update failed; going on with the lists that are there."
-  for package in "${missing[@]}"; do
-    # Debian 12 itself has version 2.
-    if [[ $package == catch2 ]] && ! at_least 3 "$(candidate catch2)"; then
-      backports=(catch2)
-    else
-      packages+=("$package")
-    fi
-  done
-  if ((${#packages[@]})); then
-    logged "installing ${#packages[@]} packages" apt install "${packages[@]}" || apt_failed
-  fi
-  if ((${#backports[@]})); then install_from_backports "${backports[@]}"; fi
-}
-
-candidate() { LC_ALL=C apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: *//p'; }
-
-# install_from_backports PACKAGE...: from the mirror that the machine uses anyway, through a list of
-# sources of our own: nothing in /etc/apt changes.
-install_from_backports() {
-  local codename folder options mirror keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-  # shellcheck source=/dev/null
-  codename=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
-  mirror=$(apt-get indextargets --format "\$(REPO_URI)" 'Created-By: Packages' \
-    "Release: $codename" "Component: main" | head -n 1)
-  [[ -n $mirror ]] || give_up "apt names no mirror for $codename: install $* by hand in the" \
-    "version of $codename-backports, then start again"
-  folder=$(mktemp -d "$build/backports.XXXXXX")
-  mkdir -p "$folder/lists/partial"
-  echo "deb [signed-by=$keyring] $mirror $codename-backports main" >"$folder/backports.list"
-  options=(-o "Dir::Etc::SourceList=$folder/backports.list" -o Dir::Etc::SourceParts=-
-    -o "Dir::State::Lists=$folder/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=
-    -o APT::Sandbox::User=root)
-  say "$* from $codename-backports on the machine's own mirror; /etc/apt stays as it is."
-  logged "reading the backports' list" apt "${options[@]}" update || apt_failed
-  logged "installing $*" apt "${options[@]}" install -t "$codename-backports" "$@" || apt_failed
-  "${as_root[@]}" rm -rf "$folder"
+  logged "installing ${#missing[@]} packages" apt install "${missing[@]}" || apt_failed
 }
 
 install_wheels() {

@@ -53,6 +53,7 @@ is_there() {
     *'()') "${1%??}" ;;
     *.h | *.hpp)
       IFS=: read -ra folders <<<"/usr/include:/usr/local/include:${CPATH-}:${CMAKE_PREFIX_PATH-}"
+      folders+=("$build"/_deps/*-src{,/src}) # what CMake has fetched
       for folder in "${folders[@]}"; do
         if [[ -e $folder/$1 || -e $folder/include/$1 ]]; then return; fi
       done

@@ -30,16 +30,9 @@ builds_for_gpu() { [[ -n ${FATHOM_ARCHITECTURES-} ]] || has_gpu; }
 
 # Whether a file of another tool is compared, which the gate reads. A document of Fathom says so.
 compares_other_tools() {
-  local i file
-  for ((i = 1; i < ${#arguments[@]}; i++)); do
-    file=${arguments[i]}
-    case $file in
-      --markdown | --json) ((i++)) ;;
-      *)
-        if [[ -d $file ]]; then return; fi
-        if [[ -f $file ]] && ! grep -qF '"fathom":' -- "$file"; then return; fi
-        ;;
-    esac
+  local file
+  for file in "${arguments[@]:1}"; do
+    if [[ -d $file ]] || { [[ -f $file ]] && ! grep -qF '"fathom":' -- "$file"; }; then return; fi
   done
   return 1
 }
