@@ -90,10 +90,10 @@ std::string fact_of(const RunMetrics& run, const std::string& name);
 
 /// Reads a result document, a baseline, a file of Google Benchmark, nvbench, pytest-benchmark or
 /// hyperfine, or a CSV "name,unit,better,sample,...", found out by its content. Where rows share a
-/// name it takes their median, or the fastest of a program on a CPU (parse.h). An nvbench document's
-/// sample files are looked for beside `origin`.
-/// Hostile text costs bounded time, memory and stack. Throws Error(document_malformed),
-/// Error(document_version): `origin`, and what was expected where.
+/// name it takes their median, or the fastest of a program on a CPU (parse.h). An nvbench
+/// document's sample files are looked for beside `origin`. Hostile text costs bounded time, memory
+/// and stack. Throws Error(document_malformed), Error(document_version): `origin`, and what was
+/// expected where.
 RunMetrics parse_run_metrics(std::string_view text, const std::string& origin);
 
 /// A larger file is refused unread. The suite `default` leaves 5 MB and 2,000 metrics 20 MB; at

@@ -6,12 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -63,10 +65,18 @@ bool try_lock(int fd, const std::string& path) {
   return true;
 }
 
+/// With its arguments, among them the folder, by which a user knows the run.
+std::string own_command() {
+  std::ifstream file("/proc/self/cmdline");
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  std::ranges::replace(text, '\0', ' ');
+  text.erase(text.find_last_not_of(' ') + 1);  // npos + 1 is 0
+  return quotable(text, 200);
+}
+
 void write_holder(int fd) {
-  const std::string text =
-      fmt::format("{} ({}, since {})\n", getpid(), program_invocation_short_name,
-                  utc_time(std::chrono::system_clock::now()));
+  const std::string text = fmt::format("{} ({}, since {})\n", getpid(), own_command(),
+                                       utc_time(std::chrono::system_clock::now()));
   // The lock holds without this text too: it only lets others name the holder.
   if (ftruncate(fd, 0) == 0) {
     [[maybe_unused]] const ssize_t written = pwrite(fd, text.data(), text.size(), 0);

@@ -45,7 +45,7 @@ ExitCode run_command_line(int argc, const char* const* argv, const std::vector<C
                           const std::function<void(CLI::App&)>& describe = {});
 
 /// What a shell may offer in place of the last of these words, of which those before it are
-/// complete: lines of a word, a tab and what it means. Where there is nothing, a shell offers files.
+/// complete: lines of a word, a tab and what it means. Where there is none, a shell offers files.
 /// bash makes three words of --flag=value.
 std::string completions(CLI::App& root, std::span<const std::string> words);
 

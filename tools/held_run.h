@@ -16,7 +16,7 @@ namespace fathom {
 class HeldRun {
  public:
   enum class Start { held, at_once };
-  /// `start` with --start-fd added; one that begins at once does without, and sends no words. Throws
+  /// `start` with --start-fd added; one that begins at once has none, and sends no words. Throws
   /// Error(setup_incomplete).
   explicit HeldRun(ChildStart start, Start when = Start::held);
 

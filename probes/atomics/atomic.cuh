@@ -7,7 +7,7 @@
 #include "harness/device_clocks.cuh"
 #include "probes/atomics/kernels.h"
 
-// What the kernels share: one atomic, the loop around it, and the clocks around the loop. The atomic
+// What the kernels share: one atomic, the loop around it, and clocks around the loop. The atomic
 // is inline PTX, put together from its instruction's words, and not of the atomicAdd family: of an
 // address that all lanes share the compiler makes one atomic of their sum, and of one whose result
 // is not used a reduction.

@@ -129,7 +129,8 @@ Bound bound_of(const DeviceFacts& device, const Plan& plan) {
   const int value_bytes = plan.instruction.value_bytes();
   const Bound of_sm =
       plan.pattern.lane_bytes == 0
-          ? Bound{models::issued_lanes_per_clock, "four schedulers, one warp instruction a clock each"}
+          ? Bound{models::issued_lanes_per_clock,
+                  "four schedulers, one warp instruction a clock each"}
           : Bound{bank_bytes / value_bytes,
                   fmt::format("32 banks of 4 B a clock for operands of {} B", value_bytes)};
   if (plan.instruction.level != Level::l2) return of_sm;

@@ -148,7 +148,8 @@ Case host_case(const SharedMachine& machine, const SharedBuffers& buffers, const
 }
 
 /// A copy so small that nothing but its beginning and its end counts.
-Case host_latency_case(const SharedMachine& machine, const SharedBuffers& buffers, Direction direction) {
+Case host_latency_case(const SharedMachine& machine, const SharedBuffers& buffers,
+                       Direction direction) {
   Case c = host_case(machine, buffers, {false, true, direction, 4});
   c.name = fmt::format("host/latency/{}", direction.name);
   c.axes[0] = {"link", "host, latency"};

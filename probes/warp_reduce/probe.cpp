@@ -116,8 +116,9 @@ Workload sum_workload(Context& context, const Sum& sum, const std::byte* source,
                                                : copy_to_host<float>(result.data, 1, stream)[0];
     *error = static_cast<double>(std::abs(got - expected));
     if (*error <= tolerance) return std::nullopt;  // false for a NaN too
-    return fmt::format("the sum is {} instead of {}, off by more than the {} that rounding explains",
-                       got, static_cast<double>(expected), tolerance);
+    return fmt::format(
+        "the sum is {} instead of {}, off by more than the {} that rounding explains", got,
+        static_cast<double>(expected), tolerance);
   };
   Workload workload = workload_of(context, {result}, std::move(launch), check);
   if (element != Element::i32)

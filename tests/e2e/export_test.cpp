@@ -37,7 +37,7 @@ TEST_CASE("A bad export is one sentence and leaves no file", "[e2e]") {
   check({"csv", "broken.json", "--out", "new"}, ExitCode::document_malformed, "broken.json");
   check({"csv", "broken.json", "--out", "broken.json"}, ExitCode::bad_input, "same file");
   check({"csv", suite_atlas, "--out", "/proc/new"}, ExitCode::output_unwritable, "/proc/new");
-  check({"csv", suite_atlas, "--out", "/dev/full"}, ExitCode::output_full, "no room");
+  check({"csv", suite_atlas, "--out", "/dev/full"}, ExitCode::output_full, "No space left");
   for (const char* format : {"machine", "accelsim", "inductor"})
     check({format, suite_default, "--out", "new"}, ExitCode::incomplete, "suite default");
 }

@@ -1,5 +1,5 @@
-// Outputs that are devices, pipes, links, inputs, or nowhere, and disks that are full before or after
-// measuring: nothing that somebody has is lost.
+// Outputs that are devices, pipes, links, inputs, or nowhere, and disks that are full, before or
+// after measuring: nothing that somebody has is lost.
 
 #include <signal.h>
 #include <sys/stat.h>

@@ -243,8 +243,8 @@ void add_flags(CLI::App& app, GlobalFlags& flags) {
 }  // namespace
 
 Command global_prediction() {
-  return prediction<GlobalFlags>("global", "Sectors and requests of a warp's access or of a whole kernel",
-                    add_flags, predict);
+  return prediction<GlobalFlags>(
+      "global", "Sectors and requests of a warp's access or of a whole kernel", add_flags, predict);
 }
 
 }  // namespace fathom

@@ -41,11 +41,14 @@ Json say_occupancy(Prediction& said, const SmLimits& sm, const KernelResources& 
   const Occupancy o = occupancy(sm, kernel);
   const auto steps = next_occupancy_steps(sm, kernel);
   const auto limit = [](int blocks) { return blocks == INT_MAX ? Json(nullptr) : Json(blocks); };
-  const auto words = [](const Json& blocks) { return blocks.is_null() ? "no limit" : blocks.dump(); };
+  const auto words = [](const Json& blocks) {
+    return blocks.is_null() ? "no limit" : blocks.dump();
+  };
   const Json by_registers = limit(o.blocks_by_registers), by_shared = limit(o.blocks_by_shared);
   said.say("{:<7} {}\n", name_of(sm), o.sentence);
-  said.say("        blocks that fit by warps {}, by registers {}, by shared memory {}, by slots {}\n",
-           o.blocks_by_warps, words(by_registers), words(by_shared), o.blocks_by_blocks);
+  said.say(
+      "        blocks that fit by warps {}, by registers {}, by shared memory {}, by slots {}\n",
+      o.blocks_by_warps, words(by_registers), words(by_shared), o.blocks_by_blocks);
   said.say("        a block is allocated {} registers and {} bytes of shared memory\n",
            o.registers_per_block, o.shared_per_block);
   Json next = Json::array();
@@ -124,8 +127,9 @@ void add_flags(CLI::App& app, OccupancyArguments& arguments) {
 }  // namespace
 
 Command occupancy_prediction() {
-  return prediction<OccupancyArguments>("occupancy", "Resident blocks and warps of a kernel, and what limits them",
-                    add_flags, predict);
+  return prediction<OccupancyArguments>(
+      "occupancy", "Resident blocks and warps of a kernel, and what limits them", add_flags,
+      predict);
 }
 
 }  // namespace fathom

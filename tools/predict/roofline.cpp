@@ -149,8 +149,8 @@ void add_flags(CLI::App& app, RooflineArguments& arguments) {
 }  // namespace
 
 Command roofline_prediction() {
-  return prediction<RooflineArguments>("roofline", "What bounds a kernel of given bytes and FLOPs", add_flags,
-                    predict);
+  return prediction<RooflineArguments>("roofline", "What bounds a kernel of given bytes and FLOPs",
+                                       add_flags, predict);
 }
 
 }  // namespace fathom

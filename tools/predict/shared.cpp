@@ -127,8 +127,8 @@ void add_flags(CLI::App& app, PatternFlags& flags) {
 }  // namespace
 
 Command shared_prediction() {
-  return prediction<PatternFlags>("shared", "Wavefronts and bank conflicts of a warp's access", add_flags,
-                    predict);
+  return prediction<PatternFlags>("shared", "Wavefronts and bank conflicts of a warp's access",
+                                  add_flags, predict);
 }
 
 }  // namespace fathom

@@ -130,8 +130,9 @@ void add_flags(CLI::App& app, SwizzleFlags& flags) {
 }  // namespace
 
 Command swizzle_prediction() {
-  return prediction<SwizzleFlags>("swizzle", "The padding or XOR swizzle of a tile with the fewest conflicts",
-                    add_flags, predict);
+  return prediction<SwizzleFlags>("swizzle",
+                                  "The padding or XOR swizzle of a tile with the fewest conflicts",
+                                  add_flags, predict);
 }
 
 }  // namespace fathom

@@ -206,8 +206,8 @@ void say_phase(Prediction& said, const char* name, const PhaseBound& phase) {
            format_time(phase.memory_seconds), format_time(phase.compute_seconds));
   if (phase.communication_seconds)
     said.say(
-        "  {:<8} not counted: all-reduces between the GPUs, at least {} if nothing hides them\n", "",
-        format_time(*phase.communication_seconds));
+        "  {:<8} not counted: all-reduces between the GPUs, at least {} if nothing hides them\n",
+        "", format_time(*phase.communication_seconds));
 }
 
 void say_machine(Prediction& said, const TransformerArguments& a, const Machine& machine,
@@ -324,8 +324,8 @@ void add_flags(CLI::App& app, TransformerArguments& a) {
 }  // namespace
 
 Command transformer_prediction() {
-  return prediction<TransformerArguments>("transformer", "Memory, GPUs and least time that a language model needs",
-                    add_flags, predict);
+  return prediction<TransformerArguments>(
+      "transformer", "Memory, GPUs and least time that a language model needs", add_flags, predict);
 }
 
 }  // namespace fathom

@@ -178,8 +178,9 @@ void add_flags(CLI::App& app, WaveArguments& arguments) {
 }  // namespace
 
 Command waves_prediction() {
-  return prediction<WaveArguments>("waves", "What whole waves and whole tiles cost a grid or matrix product",
-                    add_flags, predict);
+  return prediction<WaveArguments>("waves",
+                                   "What whole waves and whole tiles cost a grid or matrix product",
+                                   add_flags, predict);
 }
 
 }  // namespace fathom
