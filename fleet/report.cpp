@@ -92,7 +92,7 @@ void write_problems(Page& page, const Fleet& fleet) {
   if (fleet.problems.empty()) return;
   page.heading(2, "Missing and incomplete", "missing");
   Table table = table_of({"What", "Why", ">Exit code"});
-  for (const auto& [what, reason, exit_code] : fleet.problems | std::views::take(most_listed))
+  for (const auto& [what, reason, exit_code] : std::span(fleet.problems).first(std::min(most_listed, fleet.problems.size())))
     table.add_row(
         {escape_text(what), escape_text(reason), exit_code == 0 ? "–" : std::to_string(exit_code)});
   page.table("What left no figures, or not all of them", table);
@@ -103,7 +103,7 @@ void write_problems(Page& page, const Fleet& fleet) {
 std::string names_of(const Fleet& fleet, const std::vector<std::size_t>& gpus) {
   constexpr std::size_t most = 4;
   std::vector<std::string> names;
-  for (const std::size_t gpu : gpus | std::views::take(most))
+  for (const std::size_t gpu : std::span(gpus).first(std::min(most, gpus.size())))
     names.push_back(name_of(fleet.gpus[gpu]));
   const std::string text = fmt::format("{}", fmt::join(names, ", "));
   return gpus.size() > most ? fmt::format("{} and {} more", text, gpus.size() - most) : text;
@@ -381,7 +381,7 @@ std::string fleet_summary(const Fleet& fleet, const Outliers& outliers) {
   if (fleet.replay()) text += "REPLAY: figures repeat a recording, or were made from one.\n";
   text += counts_text(fleet) + "; " + verdict_text(fleet, outliers) + "\n";
   const auto list = [&](auto items, const auto& line_of) {
-    for (const auto& item : items | std::views::take(most))
+    for (const auto& item : std::span(items).first(std::min(most, items.size())))
       text += "  " + clean(line_of(item)) + "\n";
     if (items.size() > most) text += fmt::format("  ... and {} more\n", items.size() - most);
   };

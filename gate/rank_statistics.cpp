@@ -37,9 +37,9 @@ double rank_test_greater(std::span<const double> base, std::span<const double> h
   std::ranges::sort(sorted);
   std::vector<std::size_t> ranks;  // doubled, so that the mean rank of a tie is a whole number
   for (const double value : pooled) {
-    const auto equal = std::ranges::equal_range(sorted, value);
-    ranks.push_back(static_cast<std::size_t>(equal.begin() - sorted.begin()) +
-                    static_cast<std::size_t>(equal.end() - sorted.begin()) + 1);
+    const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), value);
+    ranks.push_back(static_cast<std::size_t>(first - sorted.begin()) +
+                    static_cast<std::size_t>(last - sorted.begin()) + 1);
   }
   const auto of_head = std::span(ranks).subspan(base.size());
   const std::size_t most = pooled.size() * (pooled.size() + 1);

@@ -309,12 +309,14 @@ CheckResult check_stored(std::span<const RunMetrics> baseline, std::span<const R
 std::size_t leave_out_themselves(std::vector<RunMetrics>& baseline,
                                  std::span<const RunMetrics> head) {
   // A baseline keeps what is usable, without where it came from.
-  const auto usable =
-      std::views::filter([](const MetricValue& metric) { return metric.problem.empty(); });
+  const auto usable = [](std::vector<MetricValue> metrics) {
+    std::erase_if(metrics, [](const MetricValue& metric) { return !metric.problem.empty(); });
+    return metrics;
+  };
   return std::erase_if(baseline, [&](const RunMetrics& run) {
     return std::ranges::any_of(head, [&](const RunMetrics& one) {
       return !run.date.empty() && run.date == one.date &&
-             std::ranges::equal(run.metrics | usable, one.metrics | usable);
+             usable(run.metrics) == usable(one.metrics);
     });
   });
 }
