@@ -134,7 +134,8 @@ Json named_json(const Fleet& fleet, const CardScore& card) {
   constexpr std::size_t most_findings = 20;  // a card slow in everything says so in fewer
   const GpuSummary& gpu = fleet.gpus[card.gpu];
   Json findings = Json::array();
-  for (const Finding& finding : std::span(card.findings).first(std::min(most_findings, card.findings.size()))) {
+  for (const Finding& finding :
+       std::span(card.findings).first(std::min(most_findings, card.findings.size()))) {
     const MetricFigures own = gpu.at(finding.metric);
     Json& json = findings.emplace_back(score_json(fleet, finding));
     json["when"] = kind_of(finding, own);

@@ -93,7 +93,8 @@ void find_absent(Fleet& fleet) {
 std::string missing_text(const std::vector<MissingFigure>& missing) {
   constexpr std::size_t most = 3;
   std::vector<std::string> shown;
-  for (const auto& [figure, when, reason] : std::span(missing).first(std::min(most, missing.size())))
+  for (const auto& [figure, when, reason] :
+       std::span(missing).first(std::min(most, missing.size())))
     shown.push_back(fmt::format("{}{}{} ({})", figure, when.empty() ? "" : " ", when, reason));
   return fmt::format(
       "missing: {}{}", fmt::join(shown, ", "),

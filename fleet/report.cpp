@@ -92,7 +92,8 @@ void write_problems(Page& page, const Fleet& fleet) {
   if (fleet.problems.empty()) return;
   page.heading(2, "Missing and incomplete", "missing");
   Table table = table_of({"What", "Why", ">Exit code"});
-  for (const auto& [what, reason, exit_code] : std::span(fleet.problems).first(std::min(most_listed, fleet.problems.size())))
+  for (const auto& [what, reason, exit_code] :
+       std::span(fleet.problems).first(std::min(most_listed, fleet.problems.size())))
     table.add_row(
         {escape_text(what), escape_text(reason), exit_code == 0 ? "–" : std::to_string(exit_code)});
   page.table("What left no figures, or not all of them", table);
