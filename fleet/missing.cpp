@@ -35,7 +35,7 @@ void drop_impossible(auto& figure, const std::string& unit, const std::string& n
 /// Noise and telemetry explain figures: what they cannot be explains nothing.
 void drop_below(double least, auto&... values) {
   const auto drop = [&](auto& value) {
-    if (value && *value < least) value = {};
+    if (value && !(*value >= least)) value = {};
   };
   (drop(values), ...);
 }

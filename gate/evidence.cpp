@@ -34,7 +34,7 @@ constexpr double same_clock = 0.0025;
 
 using Clock = std::optional<double> GpuState::*;
 
-/// Of all rounds, the base's first; empty where one does not know the clock.
+/// The clock in each round, the base's first; empty if one round does not know it.
 std::vector<double> clocks_of(const MetricSeries& series, Clock clock) {
   std::vector<double> found;
   for (const auto* side : {&series.base, &series.head})

@@ -194,10 +194,16 @@ std::optional<Interval> interval_of_stats(const Fields& stats) {
 
 /// The folders "new" below, in the order of their names. Links are not followed.
 std::vector<fs::path> newest_results(const fs::path& folder) {
+  constexpr std::size_t most_entries = 1'000'000;  // else it is a disk, given by mistake
   std::vector<fs::path> found;
+  std::size_t seen = 0;
   std::error_code failed;
   for (fs::recursive_directory_iterator at(folder, failed), end; !failed && at != end;
        at.increment(failed)) {
+    if (++seen > most_entries)
+      fail(ExitCode::document_malformed,
+           "{}: holds more than {} files, so is no folder of results.", folder.string(),
+           most_entries);
     const fs::path place = at->path().parent_path();
     // Nor may it be a pipe, on which a reader waits.
     if (at->path().filename() == "estimates.json" && place.filename() == "new" &&
@@ -220,7 +226,7 @@ void with_json(const fs::path& file, Use use) {
   use(Fields(json.root(), Place{&origin}));
 }
 
-/// Of a program on a CPU.
+/// What the value of a program on a CPU is.
 const char* statistic_of(const RunMetrics& run) {
   return run.by_median ? "median" : fastest_sample;
 }

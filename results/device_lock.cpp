@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -53,7 +54,13 @@ FileDescriptor open_lock_file(const std::string& path) {
   }
   if (fd < 0 && errno == EACCES) fd = open(path.c_str(), O_RDONLY | flags);
   if (fd < 0) refuse(path);
-  return FileDescriptor(fd);
+  FileDescriptor file(fd);
+  struct stat status {};
+  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {  // anyone may make a pipe there
+    errno = EINVAL;
+    refuse(path);
+  }
+  return file;
 }
 
 /// Whether the lock is now held through `fd`; also true if its open file held it before.
@@ -85,10 +92,11 @@ void write_holder(int fd) {
 
 /// Who holds the lock, as a phrase. A child of the process that is named may outlive it and go on
 /// holding the lock.
-std::string describe_holder(const std::string& path) {
-  std::array<char, 512> line{};
-  std::ifstream(path).getline(line.data(), line.size());
-  const std::string holder = quotable(line.data(), line.size());
+std::string describe_holder(int fd) {
+  std::array<char, 512> buffer{};
+  const ssize_t bytes = pread(fd, buffer.data(), buffer.size(), 0);
+  const std::string_view text(buffer.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  const std::string holder = quotable(text.substr(0, text.find('\n')), buffer.size());
   return holder.empty() ? "another process" : fmt::format("process {} or a child of it", holder);
 }
 
@@ -116,8 +124,8 @@ DeviceLock::DeviceLock(const std::string& gpu_uuid_hash, std::chrono::seconds lo
     if (Clock::now() >= deadline)
       fail(ExitCode::gpu_busy,
            "The GPU is in use by {}: end it, start again later, or wait for it with --wait.",
-           describe_holder(path));
-    if (!std::exchange(told, true) && on_wait) on_wait(describe_holder(path));
+           describe_holder(fd_.get()));
+    if (!std::exchange(told, true) && on_wait) on_wait(describe_holder(fd_.get()));
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   write_holder(fd_.get());

@@ -1,10 +1,12 @@
 #include "results/findings.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <sstream>
 
 #include "models/published.h"
 #include "results/version.h"
@@ -55,21 +57,28 @@ void put_findings(const std::string& probe, const Conclude& conclude, Document& 
 
 void conclude_again(const std::string& probe, const Conclude& conclude, Document& document) {
   put_findings(probe, conclude, document);
-  // "links, topology: measured by ...": one note for all probes, in the place of an earlier
-  // conclusion's.
   const std::string measured = fmt::format(": measured by fathom {} ({}), conclusions by fathom ",
                                            document.fathom_version, document.fathom_commit);
   const std::string today = fmt::format("{}{} ({}).", measured, version(), commit());
-  std::string probes = probe;
-  std::erase_if(document.notes, [&](const std::string& note) {
-    const std::string others = note.substr(0, note.find(measured));
-    if (note.ends_with(today))
-      probes = (", " + others + ", ").find(", " + probe + ", ") == std::string::npos
-                   ? others + ", " + probe
-                   : others;
-    return others != note;
-  });
-  document.notes.push_back(probes + today);
+  // "links, topology: measured by ...": one note for all probes of the same two commits.
+  std::vector<std::string> notes;
+  bool said = false;
+  for (const std::string& note : document.notes) {
+    const std::size_t end = note.find(measured);
+    if (end == std::string::npos) {
+      notes.push_back(note);
+      continue;
+    }
+    std::vector<std::string> probes;
+    std::istringstream listed(note.substr(0, end));
+    for (std::string name; std::getline(listed >> std::ws, name, ',');)
+      if (name != probe) probes.push_back(name);
+    if (note.ends_with(today)) probes.push_back(probe), said = true;
+    if (!probes.empty())
+      notes.push_back(fmt::format("{}{}", fmt::join(probes, ", "), note.substr(end)));
+  }
+  if (!said) notes.push_back(probe + today);
+  document.notes = std::move(notes);
 }
 
 View plot(std::string title, Where where, std::string x, std::string y_label,

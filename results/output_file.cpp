@@ -98,22 +98,27 @@ void append_to_file(const fs::path& path, std::string_view text) {
 
 void require_distinct(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs) {
   if (std::ranges::all_of(outputs, [](const NamedFile& file) { return file.path.empty(); })) return;
-  std::map<FileId, std::string> known;
-  const auto add = [&](const NamedFile& file) {
-    if (const auto id = id_of(file.path))
-      known.try_emplace(*id, fmt::format("{} {}", file.name, file.path.string()));
-  };
-  std::ranges::for_each(inputs, add);
+  std::map<FileId, std::string> read, written;
   std::error_code none;
+  for (const NamedFile& input : inputs)
+    if (const auto id = id_of(input.path))
+      read.try_emplace(*id, fmt::format("{} {}", input.name, input.path.string()));
   if (fs::is_regular_file(standard_output, none))
-    if (const auto id = id_of(standard_output)) known[*id] = "standard output";
+    if (const auto id = id_of(standard_output)) written[*id] = "standard output";
   for (const NamedFile& output : outputs) {
-    if (output.path.empty() || !replaces(output.path)) continue;
-    const auto id = id_of(output.path);
-    if (const auto other = id ? known.find(*id) : known.end(); other != known.end())
-      fail(ExitCode::bad_input, "{} {} is the same file as {}: give another; nothing was written.",
-           output.name, output.path.string(), other->second);
-    add(output);
+    const auto id = output.path.empty() ? std::nullopt : id_of(output.path);
+    const fs::file_status status = fs::status(behind_links(output.path), none);
+    // One name of a device or a socket, as of a terminal, is for reading and writing.
+    if (!id || fs::is_character_file(status) || fs::is_socket(status)) continue;
+    // What goes to a FIFO or to /dev/stdout destroys nothing that went there before.
+    const bool destroys = replaces(output.path);
+    for (const auto* others : {&read, &written})
+      if (const auto other = others->find(*id);
+          other != others->end() && (others == &read || destroys))
+        fail(ExitCode::bad_input,
+             "{} {} is the same file as {}: give another; nothing was written.", output.name,
+             output.path.string(), other->second);
+    if (destroys) written[*id] = fmt::format("{} {}", output.name, output.path.string());
   }
 }
 

@@ -35,7 +35,8 @@ constexpr auto patience_after_kill = 10s;
 /// The longest answer of a helper program.
 constexpr std::size_t longest_answer = std::size_t{1} << 30;
 
-[[noreturn]] void become(const ChildStart& start, char* const* arguments, pid_t parent) {
+[[noreturn]] void become(const ChildStart& start, char* const* arguments, pid_t parent,
+                         int error_pipe) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);  // the parent died before prctl
@@ -55,9 +56,14 @@ constexpr std::size_t longest_answer = std::size_t{1} << 30;
       if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_SET(cpu, &cpus);
     sched_setaffinity(0, sizeof cpus, &cpus);  // refused: it stays where its parent was
   }
-  if (start.work) _exit(start.work());
+  if (start.work) {
+    close(error_pipe);
+    _exit(start.work());
+  }
   for (const auto& [name, value] : start.environment) setenv(name.c_str(), value.c_str(), 1);
   execv(arguments[0], arguments);
+  const int error = errno;
+  [[maybe_unused]] const auto written = write(error_pipe, &error, sizeof error);
   _exit(127);
 }
 
@@ -118,14 +124,24 @@ ChildProcess::ChildProcess(const ChildStart& start) {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
 
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    fail(ExitCode::setup_incomplete, "No pipe for {}: {}.", words.front(), std::strerror(errno));
+  const FileDescriptor reader(ends[0]);
+  FileDescriptor writer(ends[1]);
   const pid_t parent = getpid();
-  const bool there = start.work || access(words.front().c_str(), X_OK) == 0;
-  pid_ = there ? fork() : -1;
-  if (pid_ == 0) become(start, arguments.data(), parent);
+  pid_ = fork();
+  if (pid_ == 0) become(start, arguments.data(), parent, writer.get());
   if (pid_ < 0)
-    fail(ExitCode::setup_incomplete, "Cannot start {}: {}; build Fathom again with ./fathom run.",
-         words.front(), std::strerror(errno));
+    fail(ExitCode::setup_incomplete, "Cannot start {}: {}.", words.front(), std::strerror(errno));
   setpgid(pid_, pid_);  // in both processes, so that neither has to wait for the other
+  writer.close();
+  int error = 0;
+  if (read(reader.get(), &error, sizeof error) == sizeof error) {
+    waitpid(pid_, nullptr, 0);
+    fail(ExitCode::setup_incomplete, "Cannot start {}: {}; build Fathom again with ./fathom run.",
+         words.front(), std::strerror(error));
+  }
 }
 
 ChildProcess::~ChildProcess() {

@@ -78,6 +78,9 @@ void add_to(CLI::App& app, const Command& command, ExitCode& code) {
       fail(ExitCode::bad_input, "`{0}` has no flag {1}.{2} `{0} --help` shows them all.", path,
            flag, did_you_mean(flag, flags_of(*at)));
     }
+    if (at == &app && word == "test")
+      throw Error(ExitCode::bad_input,
+                  "The tests are started by the script in Fathom's source folder: ./fathom test.");
     if (!command->commands.empty()) {
       std::vector<std::string> names;
       for (const Command& known : command->commands) names.push_back(known.name);

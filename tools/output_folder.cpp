@@ -9,7 +9,6 @@
 #include <cctype>
 #include <cerrno>
 #include <cstring>
-#include <regex>
 #include <system_error>
 
 #include "results/fail.h"
@@ -42,16 +41,23 @@ void prove_room(const std::filesystem::path& folder) {
   FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (file.get() < 0) refuse(folder, errno);
   unlink(path.c_str());  // at once: a run that is killed here leaves nothing
-  if (const int error = posix_fallocate(file.get(), 0, room_needed)) refuse(folder, error);
+  int error = EINTR;
+  while (error == EINTR) error = posix_fallocate(file.get(), 0, room_needed);
+  if (error) refuse(folder, error);
 }
 
 }  // namespace
 
 std::string gpu_slug(std::string_view gpu_name) {
-  static const std::regex between("[^a-z0-9]+"), around("^-?(nvidia-)?|-$");
-  std::string slug(gpu_name);
-  std::ranges::transform(slug, slug.begin(), [](unsigned char c) { return std::tolower(c); });
-  slug = std::regex_replace(std::regex_replace(slug, between, "-"), around, "");
+  std::string slug;
+  for (const char c : gpu_name) {
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      slug += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    else if (!slug.empty() && slug.back() != '-')
+      slug += '-';
+  }
+  while (!slug.empty() && slug.back() == '-') slug.pop_back();
+  if (slug.starts_with("nvidia-")) slug.erase(0, 7);
   return slug.empty() ? "gpu" : slug;
 }
 

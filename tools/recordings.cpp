@@ -56,8 +56,8 @@ fs::path document_in(const fs::path& recording) {
 std::vector<fs::path> recording_files(const RecordingPlaces& places) {
   std::vector<fs::path> files{document_in(places.first)};
   std::error_code none;
-  for (const fs::path& card : fs::directory_iterator(places.cards, none))
-    files.push_back(document_in(card));
+  for (fs::directory_iterator at(places.cards, none), end; !none && at != end; at.increment(none))
+    files.push_back(document_in(at->path()));
   std::erase(files, fs::path());
   std::ranges::sort(files);
   return files;

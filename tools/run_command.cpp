@@ -348,13 +348,15 @@ void add_run(CLI::App& app, RunArguments& options) {
   for (const std::string flag : {"filter", "repetitions", "min_time", "min_warmup_time", "format",
                                  "color", "context", "time_unit", "counters_tabular",
                                  "enable_random_interleaving"})
-    app.add_option_function<std::string>(
+    app.add_option_function<std::vector<std::string>>(
            "--benchmark_" + flag,
-           [&options, flag](const std::string& value) {
-             options.benchmark_flags.push_back("--benchmark_" + flag +
-                                               (value.empty() ? "" : "=" + value));
+           [&options, flag](const std::vector<std::string>& values) {
+             for (const std::string& value : values)
+               options.benchmark_flags.push_back("--benchmark_" + flag +
+                                                 (value.empty() ? "" : "=" + value));
            })
         ->expected(0, 1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->type_name("VALUE")
         ->group("Google Benchmark's flags, for every probe");
   app.footer(

@@ -75,7 +75,8 @@ class FleetRun {
         all = exchange(*launcher_, root_, all.front(), *inbox_);
       }
     } catch (const Error& error) {
-      if (!no_folder && first()) note(error.what(), to_int(error.code()), true);
+      // Without a word: an interrupt, or MPI has said it. The note stays that it has not finished.
+      if (!no_folder && first() && *error.what()) note(error.what(), to_int(error.code()), true);
       if (!no_folder) throw;
     }
     if (no_folder) throw *no_folder;

@@ -56,7 +56,12 @@ bool make_file(const fs::path& file, const std::string& text) {
   const FileDescriptor made(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (made.get() < 0 && errno == EEXIST) return false;
   if (made.get() < 0) fail_write(file, errno);
-  write_all(made.get(), text, file);
+  try {
+    write_all(made.get(), text, file);
+  } catch (const Error&) {
+    unlink(file.c_str());  // else the GPU's next run takes it for another GPU's
+    throw;
+  }
   return true;
 }
 

@@ -239,7 +239,11 @@ ExitCode check(const CheckArguments& arguments) {
     // A round that failed leaves nothing to decide on, which is a result.
     if (why.code() != ExitCode::inconclusive) result.ended = ended.emplace(why).code();
   }
-  report.publish(result);
+  try {
+    report.publish(result);
+  } catch (const Error&) {
+    if (!ended) throw;  // else what ended the check is the news
+  }
   if (ended) throw *ended;
   const ExitCode code = exit_code(result);
   return code == ExitCode::inconclusive && arguments.inconclusive_passes ? ExitCode::ok : code;

@@ -222,10 +222,11 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
     const std::string why = fmt::format("{} ended with {}; {}.", which, end.end.describe(), said);
     // A POSIX shell's status where there is no such command, and where it may not run it.
     const bool not_found = end.end.status == 127 || end.end.status == 126;
-    if (not_found && !command.is_build() && end.end.signal == 0)
+    if (not_found && !command.is_build() && end.end.signal == 0 && !ended_well_.contains(side))
       throw Error(ExitCode::bad_input, why);
     throw RoundFailed(why);
   }
+  ended_well_.insert(side);
   // Nor may it be a pipe, on which a reader waits for as long as nobody writes. Criterion leaves a
   // folder.
   if (!fs::is_regular_file(result) && !fs::is_directory(result))

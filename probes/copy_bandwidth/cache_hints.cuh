@@ -37,6 +37,7 @@ __device__ uint4 hinted_load(const uint4* p) {
   } else if constexpr (hint == LoadHint::not_cached) {
     FATHOM_LOAD("cv");
   } else {
+    static_assert(hint == LoadHint::evict_first || hint == LoadHint::evict_last);
 #if __CUDA_ARCH__ >= 800
     asm volatile("ld.global.L2::cache_hint.v4.u32 {%0,%1,%2,%3}, [%4], %5;"
                  : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
@@ -60,6 +61,7 @@ __device__ void hinted_store(uint4* p, uint4 v) {
   } else if constexpr (hint == StoreHint::no_allocate) {
     FATHOM_STORE("L1::no_allocate");
   } else {
+    static_assert(hint == StoreHint::evict_first);
 #if __CUDA_ARCH__ >= 800
     asm volatile("st.global.L2::cache_hint.v4.u32 [%0], {%1,%2,%3,%4}, %5;"
                  :: "l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "l"(eviction_policy<true>())
@@ -69,5 +71,8 @@ __device__ void hinted_store(uint4* p, uint4 v) {
 #endif
   }
 }
+
+#undef FATHOM_LOAD
+#undef FATHOM_STORE
 
 }  // namespace fathom::copy_bandwidth

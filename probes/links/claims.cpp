@@ -193,8 +193,7 @@ Findings conclude(std::span<const Entry> entries) {
            "from and to pinned memory, {host.bidirectional_bandwidth} both ways together, "
            "{host.pageable_bandwidth} from pageable memory[; a pair of GPUs {peer.bandwidth} one "
            "way][ and {peer.bidirectional_bandwidth} both ways][; between GPUs nothing was "
-           "measured "
-           "({peer.bandwidth reason})].",
+           "measured ({peer.bandwidth reason})].",
        .views = views(entries)},
       entries);
 }

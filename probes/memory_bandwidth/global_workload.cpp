@@ -43,6 +43,8 @@ void prefer_l1(void (*kernel)(Run)) {
 
 /// Launches `run` on the first of the SMs in their order, one block on each.
 std::function<void()> launch_on_chosen(Context& context, const GlobalRun& run) {
+  if (run.access != Access{})
+    throw std::invalid_argument("chosen SMs load by ld.global.cg, four times 16 bytes, alone");
   cudaStream_t stream = context.stream();
   const Buffer started = context.buffers().output("started", sizeof(unsigned));
   FATHOM_CUDA(cudaMemsetAsync(started.data, 0, started.bytes, stream));

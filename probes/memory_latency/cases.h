@@ -30,8 +30,7 @@ struct Reporting {
   std::function<ChaseEnd(std::uint64_t base)> end;
   Timed timed = Timed::mean;
   int loads = 0;
-  /// What its loads took is, of the timed ones, the mean; of pairs of them, the median of the
-  /// second ones.
+  /// The figure is the mean of the timed loads; with `pairs`, the median of each pair's second.
   bool pairs = false;
   std::optional<std::uint64_t> executed{};
 };

@@ -63,7 +63,11 @@ std::optional<std::string> report(const CampaignResult& result, Entry& entry) {
   entry.extras["trials"] = static_cast<double>(result.trials);
   entry.iterations = result.trials;
   if (result.wrong) return result.wrong;
-  bool all_compared = true;
+  bool all_compared = !result.comparisons.empty();
+  if (!all_compared) {
+    entry.verdict.status = VerdictStatus::failed;
+    entry.verdict.reasons = {"nothing was compared with the model"};
+  }
   for (const Comparison& c : result.comparisons) {
     Counter sum{c.name, c.source, c.unit, {}, c.reason, {}, 0, result.model};
     Counter mismatches{c.name + "_mismatches", c.source, trials, {}, c.reason, 0, 0, result.model};
@@ -81,10 +85,12 @@ std::optional<std::string> report(const CampaignResult& result, Entry& entry) {
     // Not knowing must not look like agreement, even if all that was compared agrees.
     if (c.compared == result.trials && c.compared > 0) continue;
     all_compared = false;
-    if (!c.reason.empty()) continue;  // not measured, as the counters say: nothing has failed
+    // Not measured at all, as the counters say: nothing has failed.
+    if (!c.reason.empty() && c.compared == 0) continue;
     entry.verdict.status = VerdictStatus::failed;
-    entry.verdict.reasons = {fmt::format("only {} of {} {} were compared with the model",
-                                         c.compared, result.trials, trials)};
+    entry.verdict.reasons = {fmt::format("only {} of {} {} were compared with the model{}{}",
+                                         c.compared, result.trials, trials,
+                                         c.reason.empty() ? "" : ": ", c.reason)};
   }
   if (!all_compared) return std::nullopt;
   entry.metric.value = static_cast<double>(result.differing);

@@ -123,7 +123,7 @@ ClaimRow o4() {
                        "",
                        [=](const Entry& e) {
                          const double has = axis_of("registers")(e);
-                         return has > registers && has < registers + 50;
+                         return has > registers && (registers >= 150 || has < 150);
                        }});
     listed += fmt::format("; {} threads x {{{} registers}} registers with {} KiB: {{{}:.0f}} warps",
                           threads, name, kib, name);

@@ -95,8 +95,8 @@ struct ClusterGroups : Groups {
 };
 ClusterGroups gpcs_by_clusters(std::span<const Entry> entries);
 
-/// The same with the SMs outside in the GPC that the latencies' group around them is of. The
-/// reproducibility is of the groups by latency.
+/// GPCs by clusters; an SM outside of them joins the GPC of its group by latency. The
+/// reproducibility is that of the groups by latency.
 struct Gpcs : Groups {
   bool assigned = false;      ///< those outside have a GPC, else they are one more group
   double agreement = 0;       ///< adjusted Rand index of both ways, of SMs within clusters' reach
@@ -113,8 +113,8 @@ Gpcs joined_gpcs(const ClusterGroups& clusters, const Latencies& loads, const La
 /// Each SM with at most one partner; one without is alone.
 struct SmPairs : Groups {
   int paired = 0;  ///< SMs that have a partner
-  /// Of an SM's clusters: with its partner, least of all SMs; with the second most frequent, most
-  /// of all SMs.
+  /// The share of an SM's clusters that it has with its partner, least of all SMs; and with the
+  /// second most frequent SM, most of all SMs.
   double share = 0, next_share = 0;
 };
 /// Pairs that clusters of two blocks join far more often than either with a third SM, in launches

@@ -133,10 +133,11 @@ Matrix matrix_of(std::span<const Entry> entries, const AxisFilter& filter) {
     const auto* number = std::get_if<std::int64_t>(sm);  // else all of them, one after the other
     const std::size_t first = number ? static_cast<std::size_t>(*number) : 0,
                       rows = number ? 1 : sms, places = rows == 0 ? 0 : values.size() / rows;
-    // What is not of the same places as the others counts as not measured.
     if (places == 0 || places * rows != values.size() ||
-        (!by_sm.empty() && places != by_sm.begin()->second.second.size()))
-      continue;
+        (!by_sm.empty() && places != by_sm.begin()->second.second.size())) {
+      matrix.reason = "its profiles are not of the same lines for all SMs";
+      return matrix;
+    }
     for (std::size_t i = 0; i < rows; ++i)
       by_sm[first + i] = {entry, values.subspan(places * i, places)};
   }

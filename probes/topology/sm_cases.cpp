@@ -42,7 +42,8 @@ Lines lines_in(const Buffer& region, int set) {
 
 std::optional<std::string> check(const LineReport& report, const LineTask& task) {
   if (report.taken != 1 || report.smid != task.smid)
-    return fmt::format("{} blocks ran on SM {} instead of one", report.taken, task.smid);
+    return fmt::format("{} blocks ran on SM {} instead of one, and SM {} reported", report.taken,
+                       task.smid, report.smid);
   std::uint32_t sum = 0;
   for (std::uint32_t i = 0; i < task.lines.count; ++i) sum += line_value(task.lines, i);
   sum *= static_cast<std::uint32_t>(task.repeats);

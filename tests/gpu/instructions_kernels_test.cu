@@ -50,14 +50,29 @@ void run(const Instruction& instruction, Variant variant, const test::Gpu& gpu, 
   CHECK(context.buffers().guards_intact().value_or("") == "");
 }
 
-}  // namespace
-
-TEST_CASE("instructions compute what their references do", "[gpu][instructions][sanitized]") {
+void run_all(std::span<const Instruction> instructions) {
   const test::Gpu gpu;
   Context context(gpu.facts, gpu.stream.get(), 1);
-  for (const Instruction& instruction : all_instructions()) {
+  for (const Instruction& instruction : instructions) {
     if (!instruction.compiles_for(gpu.facts.major, gpu.facts.minor)) continue;
     run(instruction, Variant::latency, gpu, context);
     run(instruction, Variant::throughput, gpu, context);
   }
+}
+
+}  // namespace
+
+// A test for each list: under a sanitizer each test has its own time limit.
+TEST_CASE("arithmetic instructions compute what their references do",
+          "[gpu][instructions][sanitized]") {
+  run_all(arithmetic_instructions);
+}
+TEST_CASE("warp instructions compute what their references do", "[gpu][instructions][sanitized]") {
+  run_all(warp_instructions);
+}
+TEST_CASE("mma computes what its reference does", "[gpu][instructions][sanitized]") {
+  run_all(mma_instructions);
+}
+TEST_CASE("wgmma computes what its reference does", "[gpu][instructions][sanitized]") {
+  run_all(wgmma_instructions);
 }

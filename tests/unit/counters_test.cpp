@@ -125,7 +125,7 @@ TEST_CASE("without a CUPTI the error says what to do and what was tried", "[coun
   };
   CHECK_THAT(refused("/nonexistent/libcupti.so.99"),
              contains("FATHOM_CUPTI_DIR") && contains("/nonexistent/libcupti.so.99"));
-  // A library that is not CUPTI is refused with the name of what it lacks.
+  // Another library is refused: the message names the CUPTI function that it lacks.
   CHECK_THAT(refused("libm.so.6"), contains("libm.so.6 (has no cupti"));
 }
 

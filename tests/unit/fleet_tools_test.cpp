@@ -174,8 +174,9 @@ TEST_CASE("Processes of a host wait for each other, and for none that is gone", 
     CHECK(first.all_here(inbox));
     CHECK(came);
   }
-  second.reset();
+  CHECK_FALSE(std::filesystem::exists(first_file));
   CHECK_FALSE(std::filesystem::exists(second_file));
+  second.reset();
   CHECK_FALSE(first.all_here(inbox));  // at once
   CHECK_FALSE(first.all_here(inbox));
   HostBarrier late, never;

@@ -78,6 +78,15 @@ TEST_CASE("Rounds that go wrong say how", "[gate]") {
   ProcessRounds mistyped(fine, {Side::head, "bulid"}, folder.path() / "mistyped",
                          std::chrono::seconds(20));
   CHECK_THAT(message_of(mistyped, Side::head, ExitCode::bad_input), contains("exit status 127"));
+  // What worked once is a command: its 127 later is a round that failed.
+  folder.write("time", "1500");
+  const std::string once = (folder / "once").string();
+  ProcessRounds flaky(fine,
+                      {Side::head, "[ ! -e " + once + " ] || exit 127; touch " + once + "; " +
+                                       benchmark(folder.path())},
+                      folder.path() / "flaky", std::chrono::seconds(20));
+  CHECK_NOTHROW(flaky.round(Side::head, {}));
+  CHECK_THROWS_AS(flaky.round(Side::head, {}), RoundFailed);
   ProcessRounds garbage(fine, {Side::head, "echo garbage > {out}"}, folder.path() / "garbage",
                         std::chrono::seconds(20));
   const std::string unreadable = message_of(garbage, Side::head);

@@ -101,12 +101,17 @@ TEST_CASE("a campaign that could not compare everything has no value", "[harness
   CHECK(status_of(result_with({3}), [](CampaignResult& result) {
           result.comparisons[1].reason = "no such metric", result.comparisons[1].compared = 0;
         }) == VerdictStatus::counter_mismatch);
-  // Trials that are missing without a reason.
+  // Some trials are missing, with a reason or without; or all.
+  CHECK(status_of(result_with({3}), [](CampaignResult& result) {
+          result.comparisons[1].reason = "no such metric", --result.comparisons[1].compared;
+        }) == VerdictStatus::failed);
+  CHECK(status_of({"a model", {}}, [](CampaignResult& result) { result.trials = 10; }) ==
+        VerdictStatus::failed);
   CHECK(status_of(result_with({}), [](CampaignResult& result) { ++result.trials; }) ==
         VerdictStatus::failed);
   CHECK(status_of({"a model", {comparison("shared_load_wavefronts")}}, [](CampaignResult&) {}) ==
         VerdictStatus::failed);
-  // Of a wrong output the runner makes the verdict.
+  // The runner makes the verdict on a wrong output.
   status_of(result_with({}), [](CampaignResult& result) { result.wrong = "lane 3 read 0x1"; });
 }
 

@@ -116,7 +116,7 @@ TEST_CASE("a step among hits is not where the L1 ends", "[probes][memory_latency
 
 TEST_CASE("the L2 ends where misses begin, its partition where latency first changes",
           "[probes][memory_latency]") {
-  // Of an L2 with a near partition of so many MiB, and sets of up to so many.
+  // An L2 whose near partition has `near` MiB; the largest working set has `most` MiB.
   const auto of = [](std::int64_t near, std::int64_t most, bool with_dram = true) {
     std::vector<Entry> entries;
     if (with_dram) entries.push_back(level("DRAM", "ld.global.cg", dram));

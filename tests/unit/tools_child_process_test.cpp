@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 
 #include "test_folder.h"
 #include "tests/testing.h"
@@ -39,8 +40,13 @@ TEST_CASE("A child that ends by itself leaves no grandchild behind", "[tools]") 
   CHECK_FALSE(has_children());
 }
 
-TEST_CASE("A program that is not there cannot be started", "[tools]") {
-  CHECK_THROWS_AS(run_and_capture("/nonexistent/program", {}, 1s), Error);
+TEST_CASE("A program that is not there, or is none, cannot be started", "[tools]") {
+  TestFolder folder;
+  folder.write("no-program", "neither a script nor an ELF");
+  const std::filesystem::path none = folder.path() / "no-program";
+  std::filesystem::permissions(none, std::filesystem::perms::owner_all);
+  for (const std::filesystem::path& program : {std::filesystem::path("/nonexistent/program"), none})
+    CHECK_THROWS_WITH(run_and_capture(program, {}, 1s), contains("Cannot start"));
   CHECK_FALSE(has_children());
 }
 

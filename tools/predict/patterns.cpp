@@ -158,8 +158,16 @@ std::string answer_patterns(const std::string& file, std::string_view header,
                             AnswerOfAccess answer) {
   std::ifstream input(file, std::ios::binary);
   std::string line;
+  std::vector<char> buffer(std::size_t{1} << 20);
+  std::uint64_t row = 0, lines = 0;
   const auto next = [&] {
-    const bool there = static_cast<bool>(std::getline(input, line));
+    input.getline(buffer.data(), std::ssize(buffer));
+    ++lines;
+    if (input.gcount() + 1 == std::ssize(buffer) && !input.eof())
+      fail(ExitCode::bad_input, "{}: line {} goes on for over 1 MiB: it is no CSV of patterns.",
+           file, lines);
+    const bool there = !input.fail();
+    line = buffer.data();
     if (line.ends_with('\r')) line.pop_back();
     return there;
   };
@@ -171,7 +179,6 @@ std::string answer_patterns(const std::string& file, std::string_view header,
   if (readable && line != columns)
     fail(ExitCode::bad_input, "{}: the first line must be op,bytes,lane0,...,lane31.", file);
   std::string text = fmt::format("{}\n", header);
-  std::uint64_t row = 0;
   const auto refuse = [&](const std::string& column, const std::string& what) {
     fail(ExitCode::bad_input, "{}: row {} (line {}){}: {}.", file, row, row + 1,
          column.empty() ? "" : ", column " + column, what);
