@@ -90,7 +90,7 @@ std::string fact_of(const RunMetrics& run, const std::string& name);
 
 /// Reads a result document, a baseline, a file of Google Benchmark, nvbench, pytest-benchmark or
 /// hyperfine, or a CSV "name,unit,better,sample,...", found out by its content. Where rows share a
-/// name it takes their median, or the fastest of three tools (fastest_sample in parse.h). An nvbench
+/// name it takes their median, or the fastest of three tools (fastest_sample, parse.h). An nvbench
 /// document's sample files are looked for beside `origin`. Hostile text costs bounded time, memory
 /// and stack. Throws Error(document_malformed), Error(document_version): `origin`, and what was
 /// expected where.

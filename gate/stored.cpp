@@ -155,7 +155,8 @@ class StoredCheck {
     if (all == 0) return;
     if (all == 1 || all >= fewest_for_common_factor) {  // these lack runs
       result_.notes.push_back(
-          "a slower machine cannot be told from slower code: too few metrics are there, or in all runs");
+          "a slower machine cannot be told from slower code: too few metrics are there, or in all "
+          "runs");
       return;
     }
     std::vector<RunValues> beside;
