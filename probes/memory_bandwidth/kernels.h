@@ -112,6 +112,7 @@ struct SharedRun {
 /// the memory, of stores and copies each warp has a part.
 Walk shared_walk(Operation operation, int width, int passes);
 
+/// Sets the kernel's attributes before each launch.
 void launch_shared(const SharedRun& run, cudaStream_t stream);
 /// Blocks that run at once in clusters of `cluster_size` with so much shared memory each; 0 where
 /// the GPU cannot run such a cluster.

@@ -211,6 +211,16 @@ TEST_CASE("ways are those with which sets without a hash keep what stays",
 
 // Instruction caches, and constants beside code.
 
+TEST_CASE("slices need sectors that were counted", "[probes][memory_latency]") {
+  const Entry uncounted = noisy({{"sweep", "associativity"},
+                                 {"level", "L2"},
+                                 {"stride (B)", 64 * kib},
+                                 {"elements", std::int64_t{4096}}},
+                                280);
+  const auto findings = memory_latency::conclude(std::vector{uncounted});
+  CHECK(fact(findings, "l2.slices").reason == "sectors were not counted by slice in this run");
+}
+
 TEST_CASE("the cache behind the first constant one is sized by code beside constants",
           "[probes][memory_latency]") {
   std::vector<Entry> entries;
