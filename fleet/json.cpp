@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <ranges>
 #include <unordered_set>
 
 #include "fleet/fleet.h"

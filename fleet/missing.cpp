@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <ranges>
+#include <span>
 #include <tuple>
 #include <utility>
 

@@ -120,11 +120,9 @@ std::vector<RankWord> exchange(const Launcher& launcher, const std::filesystem::
     return all;
   // A program of another MPI than the launcher's starts as so many jobs of one rank each. All ranks
   // fail alike then, and the first one says it.
-  if (launcher.rank != 0 && end.signal == 0 && end.status == 0 && all.size() == 1)
-    throw Error(incomplete, "");
+  if (launcher.rank != 0 && end.signal == 0 && all.size() == 1) throw Error(incomplete, "");
   if (launcher.rank != 0 && end.signal == 0)  // perhaps it alone: rank 0 says what to do
-    fail(incomplete, "rank {}: {} ended with {}.", launcher.rank, program.filename().string(),
-         end.describe());
+    fail(incomplete, "rank {}: its exchange ended with {}.", launcher.rank, end.describe());
   fail(incomplete,
        "rank {} of {}: {} started {} ranks, and MPI knows of {} ({}). Start it with the mpirun "
        "of the MPI that Fathom was built with, or with srun --mpi=pmix (Open MPI) or --mpi=pmi2 "
@@ -142,8 +140,7 @@ std::vector<std::size_t> ranks_of_host(const std::vector<RankWord>& all, std::si
 }
 
 HostBarrier::~HostBarrier() {
-  std::error_code ignored;
-  if (!file_.empty()) std::filesystem::remove(file_, ignored);
+  if (!file_.empty()) unlink(file_.c_str());
 }
 
 std::string HostBarrier::make_own() {
@@ -180,11 +177,8 @@ bool HostBarrier::all_here(SignalInbox& inbox) {
       if (!broken_) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
   }
-  std::error_code ignored;
-  if (broken_)
-    own_.close();  // the others are not to wait for this one either
-  else if (parts_ == 1)
-    std::filesystem::remove(file_, ignored);  // all have opened it, and a killed rank leaves none
+  if (broken_) own_.close();  // the others are not to wait for this one either
+  if (!broken_ && parts_ == 1) unlink(file_.c_str());  // all have it; a killed rank leaves none
   return !broken_;
 }
 
