@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
-#include <vector>
 
 #include "harness/cases.h"
-#include "harness/cuda_check.h"
 #include "models/instruction_throughput.h"
 #include "probes/atomics/kernels.h"
-#include "probes/atomics/patterns.h"
 #include "probes/claims.h"
 #include "probes/device/launch.h"
 #include "results/statistics.h"

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <vector>
-
 #include "probes/bank_conflicts/kernels.h"
 #include "probes/bank_conflicts/patterns.h"
 

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "harness/cases.h"
 #include "models/shared_memory.h"

@@ -1,13 +1,6 @@
 #pragma once
 
-#include <cstddef>
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "harness/cases.h"
-#include "models/bandwidth.h"
 #include "models/global_memory.h"
 #include "probes/copy_bandwidth/kernels.h"
 

@@ -7,7 +7,6 @@
 
 #include "harness/counters/catalogue.h"
 #include "probes/copy_bandwidth/cases.h"
-#include "probes/copy_bandwidth/kernels.h"
 
 namespace fathom::copy_bandwidth {
 namespace {

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <string>
 
 #include "harness/cuda_check.h"
 #include "probes/copy_bandwidth/cases.h"

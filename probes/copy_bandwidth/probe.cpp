@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <utility>
 
 #include "harness/probe.h"
 #include "probes/claims.h"
@@ -132,8 +131,6 @@ Workload copy_workload(Context& context, std::size_t bytes, int threads, const C
       [=] { return check_copied(run.src, run.dst, bytes, stream); });
 }
 
-namespace {
-
 const Probe probe{
     .name = "copy_bandwidth",
     .question =
@@ -154,7 +151,6 @@ const Probe probe{
     .samples_lines = true,
     .child = make_misaligned_access};
 
-}  // namespace
 }  // namespace fathom::copy_bandwidth
 
 FATHOM_PROBE(fathom::copy_bandwidth::probe)

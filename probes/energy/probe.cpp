@@ -4,8 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <memory>
-#include <optional>
-#include <vector>
 
 #include "harness/cases.h"
 #include "probes/claims.h"

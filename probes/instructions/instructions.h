@@ -1,10 +1,7 @@
 #pragma once
 
-#include <optional>
 #include <span>
-#include <string>
 #include <tuple>
-#include <vector>
 
 #include "models/instruction_throughput.h"
 #include "results/document.h"

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <vector>
 
 #include "probes/claims.h"
 #include "probes/instructions/workload.h"

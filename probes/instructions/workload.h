@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "harness/cases.h"
 #include "probes/instructions/instructions.h"
 #include "probes/instructions/kernels.h"

@@ -1,10 +1,6 @@
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "harness/cases.h"
-#include "harness/cuda_check.h"
-#include "harness/cuda_handles.h"
 #include "harness/host_timer.h"
 #include "probes/launch_overhead/claims.h"
 #include "probes/launch_overhead/kernels.h"

@@ -1,16 +1,7 @@
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "harness/buffers.h"
 #include "harness/cases.h"
-#include "harness/cuda_handles.h"
 #include "probes/links/bounds.h"
 #include "probes/links/kernels.h"
 #include "probes/links/nccl_library.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "probes/links/collectives.h"
+#include "probes/links/bounds.h"
 #include "results/rows.h"
 
 namespace fathom::links {

@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <memory>
 
-#include "harness/cuda_check.h"
 #include "probes/device/launch.h"
 #include "probes/links/cases.h"
 

@@ -4,10 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
-#include "probes/links/collectives.h"
+#include "probes/links/bounds.h"
 
 namespace fathom::links {
 

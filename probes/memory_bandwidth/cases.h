@@ -1,11 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "harness/cases.h"
 #include "models/occupancy.h"
 #include "probes/memory_bandwidth/kernels.h"

@@ -4,13 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <tuple>
 
-#include "probes/regime_view.h"
 #include "results/format.h"
 #include "results/rows.h"
-#include "results/segmentation.h"
 
 namespace fathom::memory_bandwidth {
 namespace {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <span>
 #include <stdexcept>
 
 #include "probes/claims.h"
@@ -138,12 +137,11 @@ std::function<Workload(Context&)> report_workload(std::function<Reporting(Contex
     const auto read = [=, stream = context.stream()] {
       take(*readings, copy_to_host<WarpReport>(of.reports, stream), of.bytes_per_warp);
     };
-    if (of.in_kernel) {
+    if (of.in_kernel)
       workload.read_sample = [=, max_hz = context.device().sm_clock_max_hz] {
         read();
         return last_bandwidth(*readings, max_hz);
       };
-    }
     workload.extras = [=, in_kernel = of.in_kernel] {
       if (!in_kernel) read();
       return extras(*readings);
@@ -151,8 +149,6 @@ std::function<Workload(Context&)> report_workload(std::function<Reporting(Contex
     return workload;
   };
 }
-
-namespace {
 
 const Probe probe{
     .name = "memory_bandwidth",
@@ -176,7 +172,6 @@ const Probe probe{
     .conclude = conclude,
     .cases = {on_chip_cases, level_cases, curve_cases}};
 
-}  // namespace
 }  // namespace fathom::memory_bandwidth
 
 FATHOM_PROBE(fathom::memory_bandwidth::probe)

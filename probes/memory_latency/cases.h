@@ -1,11 +1,5 @@
 #pragma once
 
-#include <functional>
-#include <optional>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "harness/cases.h"
 #include "probes/memory_latency/kernels.h"
 

@@ -1,19 +1,9 @@
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "results/rows.h"
 #include "results/segmentation.h"
 
 namespace fathom::memory_latency {
-
-/// Latency of every level in cycles and in seconds; the L2's near and far parts; distributed shared
-/// memory by cluster size.
-std::vector<FactRow> latency_rows(std::span<const Entry> entries);
 
 /// Sizes from the curves of latency over working set: L1 by carve-out, L2 and its partition, the
 /// reach of the TLBs and what a miss of theirs costs.

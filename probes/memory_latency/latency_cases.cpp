@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "harness/cuda_check.h"
 #include "harness/cuda_handles.h"
 #include "probes/memory_latency/cases.h"
 #include "probes/memory_latency/facts.h"

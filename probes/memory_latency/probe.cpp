@@ -9,7 +9,6 @@
 
 #include "harness/cuda_check.h"
 #include "probes/claims.h"
-#include "probes/two_groups.h"
 #include "results/statistics.h"
 
 namespace fathom::memory_latency {
@@ -175,8 +174,6 @@ void add_steps(std::set<std::size_t>& sizes, std::size_t low, std::size_t high, 
   for (std::size_t size = low; size <= high; size += step) sizes.insert(size);
 }
 
-namespace {
-
 const Probe probe{
     .name = "memory_latency",
     .question =
@@ -197,7 +194,6 @@ const Probe probe{
     // The pages come last: they take nearly all of the memory.
     .cases = {latency_cases, fetch_cases, constant_cases, cache_cases, far_cases}};
 
-}  // namespace
 }  // namespace fathom::memory_latency
 
 FATHOM_PROBE(fathom::memory_latency::probe)

@@ -1,7 +1,5 @@
 #include "probes/claims.h"
 
-#include <functional>
-
 #include "models/transformer.h"
 #include "results/rows.h"
 

@@ -1,12 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <random>
 #include <stdexcept>
 
 #include "harness/counters/range_profiler.h"
-#include "harness/cuda_check.h"
 #include "models/global_memory.h"
 #include "models/occupancy.h"
 #include "models/shared_memory.h"

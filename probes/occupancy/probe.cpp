@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "harness/cases.h"
-#include "models/bandwidth.h"
 #include "models/occupancy.h"
 #include "models/warp_access.h"
 #include "probes/claims.h"

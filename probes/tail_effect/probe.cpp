@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "harness/cases.h"
 #include "models/occupancy.h"

@@ -7,9 +7,221 @@
 #include <tuple>
 
 #include "probes/topology/groups.h"
+#include "results/statistics.h"
 
 namespace fathom::topology {
 namespace {
+
+/// "0-3, 8, 10-11".
+std::string ranges(const Members& numbers) {
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const std::size_t first = i;
+    while (i + 1 < numbers.size() && numbers[i + 1] == numbers[i] + 1) ++i;
+    if (!text.empty()) text += ", ";
+    text += first == i ? fmt::format("{}", numbers[i])
+                       : fmt::format("{}-{}", numbers[first], numbers[i]);
+  }
+  return text;
+}
+
+/// The facts, one after the other.
+struct Facts {
+  std::vector<Fact> all{};
+
+  /// Adds a fact, whose id is "topology." and the name's: a value from the matrix' entries, with
+  /// its counters, or none for `reason`.
+  Fact& add(FactName name, const std::string& reason, const Matrix& matrix, double value,
+            std::string method) {
+    name.id = "topology." + name.id;
+    Fact& fact = all.emplace_back(named_fact(std::move(name)));
+    fact.reason = reason;
+    if (!reason.empty()) return fact;
+    fact.value = value;
+    fact.method = std::move(method);
+    fact.evidence = matrix.evidence;
+    fact.repeats = matrix.repeats;
+    fact.counters = matrix.counters;
+    return fact;
+  }
+  Fact& add(FactName name, const Groups& of, double value, std::string method) {
+    return add(std::move(name), of.reason, of.matrix, value, std::move(method));
+  }
+
+  /// An adjusted Rand index, which is 1 at most.
+  void add_index(const char* id, const char* subject, const std::string& reason,
+                 const Matrix& matrix, double value, const std::string& of) {
+    Fact& fact =
+        add({id, subject, "agreement", ""}, reason, matrix, value, "adjusted Rand index" + of);
+    if (reason.empty()) fact.bound = Bound{1, "two groupings that are the same"};
+  }
+  void add_reproducibility(const char* id, const char* subject, const Groups& groups,
+                           const std::string& of) {
+    add_index(id, subject, groups.reason, groups.matrix, groups.reproducibility, of);
+  }
+};
+
+/// The fewest and the most members of a group; of no groups 0.
+std::pair<std::size_t, std::size_t> sizes_of(const std::vector<Members>& groups) {
+  if (groups.empty()) return {};
+  const auto [fewest, most] = std::ranges::minmax(groups, {}, &Members::size);
+  return {fewest.size(), most.size()};
+}
+
+void add_gpcs(Facts& facts, const Topology& t) {
+  const ClusterGroups& c = t.clusters;
+  const Gpcs& j = t.joined;
+  const bool by_clusters = c.reason.empty();
+  const Matrix& source = by_clusters ? c.matrix : t.latency.matrix;
+  std::string reason, method;
+  if (t.gpcs.empty())
+    reason = fmt::format("clusters: {}; latency: {}", c.reason,
+                         t.latency.reason.empty() ? "its groups are the sides of the L2, no GPCs"
+                                                  : t.latency.reason);
+  if (by_clusters) {
+    method = "clusters of 2 to 16 blocks run within one GPC: SMs that they have in common";
+    if (!c.outside.empty())
+      method += j.assigned
+                    ? "; SMs that clusters leave out are in the GPC that is theirs by latency"
+                    : "; SMs that clusters leave out are in none";
+  } else {
+    method =
+        fmt::format("SMs whose {} latencies to L2 lines rise and fall together", load_instruction);
+  }
+  const auto [fewest, most] = sizes_of(t.known_gpcs);
+  for (const auto& [id, subject, unit, value] :
+       {std::tuple{"gpcs", "GPU", "GPCs", t.known_gpcs.size()},
+        {"sms_per_gpc_min", "smallest GPC", "SMs", fewest},
+        {"sms_per_gpc_max", "largest GPC", "SMs", most}})
+    facts.add({id, subject, unit, unit}, reason, source, static_cast<double>(value), method);
+
+  method =
+      "no cluster joins them with SMs beyond their pair, although clusters join more elsewhere";
+  if (!c.outside.empty())
+    method = fmt::format(
+        "SM {}: {}; NVIDIA's driver numbers some TPCs apart from the GPCs, as singletons (open GPU "
+        "kernel modules, ctrl2080gr.h, virtualGpcId)",
+        ranges(c.outside), method);
+  if (!c.outside.empty() && !j.assigned)
+    method += "; no GPC is stated for them: " +
+              (j.reason.empty() ? "latencies do not agree with clusters on the GPCs of the others"
+                                : j.reason);
+  facts.add({"sms_outside_clusters", "GPU", "SMs that only clusters of two use", "SMs"}, c,
+            static_cast<double>(c.outside.size()), method);
+
+  // "SM 0-1, 16-17", and where latencies had to say so.
+  for (std::size_t g = 0; g < t.known_gpcs.size(); ++g) {
+    const Members& group = t.known_gpcs[g];
+    Members added;
+    std::ranges::set_intersection(group, c.outside, std::back_inserter(added));
+    method = "SM " + ranges(group);
+    if (j.assigned && !added.empty())
+      method += fmt::format(
+          ", of which {} by {} latencies alone: what is left of them correlates with the others of "
+          "this GPC ({:.2f}) and not with the next one ({:.2f}), medians",
+          ranges(added), j.instructions, j.own, j.other);
+    facts.add({fmt::format("gpc_{}.sms", g), fmt::format("GPC {}", g), "SMs", "SMs"}, "", source,
+              static_cast<double>(group.size()), method);
+  }
+
+  facts.add_index(
+      "gpc_agreement", "GPCs by clusters and by latency", j.reason, j.matrix, j.agreement,
+      fmt::format(", over SMs within the reach of clusters, of their GPCs and of those by {} "
+                  "latencies: SMs cut into half as many regions as clusters show GPCs, what each "
+                  "place's own additive model leaves grouped within each region",
+                  j.instructions));
+  facts.add_index("gpc_reproducibility", "GPCs by clusters, two halves",
+                  by_clusters && !c.has_halves ? "one half of the launches was left out" : c.reason,
+                  c.matrix, c.reproducibility,
+                  " of what clusters join in two halves of the launches");
+  facts.add_reproducibility(
+      "gpc_latency_reproducibility", "GPCs by latency, two sets of lines", j,
+      fmt::format(" of GPCs by {} from one set of lines and the other's", j.instructions));
+}
+
+/// The second method for TPCs is the latencies' likeness.
+void add_tpcs(Facts& facts, const Topology& t) {
+  const SmPairs &p = t.cluster_pairs, &l = t.latency_pairs;
+  const auto groups = members(t.tpcs);
+  std::string method = fmt::format(
+      "pairs that clusters of two blocks join, with room for {} blocks on each SM: at least {:.1f} "
+      "% of an SM's clusters with its partner, at most {:.1f} % with any other SM",
+      pair_blocks_per_sm, 100 * p.share, 100 * p.next_share);
+  if (t.gpcs.size() == t.tpcs.size()) {
+    const auto within = [&](const Members& group) {
+      return std::ranges::all_of(
+          group, [&](std::size_t sm) { return t.gpcs[sm] == t.gpcs[group.front()]; });
+    };
+    method += fmt::format("; {} of {} lie within one GPC", std::ranges::count_if(groups, within),
+                          groups.size());
+  }
+  facts.add({"tpcs", "GPU", "TPCs", "TPCs"}, p, static_cast<double>(groups.size()), method);
+  facts.add({"sms_per_tpc", "TPC", "SMs", "SMs"}, p, static_cast<double>(sizes_of(groups).second),
+            method);
+
+  std::string reason = t.tpcs.empty() ? "no TPCs are known" : l.reason;
+  if (reason.empty() && l.labels.size() != t.tpcs.size()) reason = "they are of different SMs";
+  facts.add_index("tpc_agreement", "TPCs and pairs by latency", reason, l.matrix,
+                  reason.empty() ? adjusted_rand_index(t.tpcs, l.labels) : 0,
+                  fmt::format(" of TPCs and of pairs whose latencies are nearest to "
+                              "each other's, line by line: {} of {} SMs have such a partner",
+                              l.paired, t.tpcs.size()));
+  facts.add_reproducibility("tpc_reproducibility", "TPCs by clusters of two, two halves", p,
+                            " of the pairs from two halves of the launches");
+}
+
+void add_partitions(Facts& facts, const Topology& t) {
+  const Partitions& p = t.partitions;
+  const bool known = p.reason.empty();
+  const auto sides = known ? members(p.labels) : std::vector<Members>(2);
+  facts.add(
+      {"l2_partitions", "L2", "partitions", "partitions"}, p, static_cast<double>(sides.size()),
+      fmt::format("{} latencies: to which lines an SM is near and to which far, of whose variance "
+                  "that is {:.2f}",
+                  p.instruction, p.separation));
+  for (std::size_t side = 0; side < sides.size(); ++side) {
+    const char name = static_cast<char>('a' + side);
+    facts.add({fmt::format("sms_near_partition_{}", name), fmt::format("L2 partition {}", name),
+               "SMs near it", "SMs"},
+              p, static_cast<double>(sides[side].size()),
+              known ? fmt::format("SM {}; nearest to {} of {} lines", ranges(sides[side]),
+                                  p.lines[side], p.matrix.rows.front().size())
+                    : "");
+  }
+  Fact& penalty = facts.add(
+      {"partition_penalty", "far partition of the L2", "added latency", "cycles"}, p, p.penalty,
+      fmt::format("{}, mean over lines of the far side's SMs less the near side's", p.instruction));
+  if (known) penalty.better = Better::lower;
+  facts.add_reproducibility("partition_reproducibility", "SMs by L2 partition, two sets of lines",
+                            p, " of the groups from one set of lines and the other's");
+}
+
+void add_latencies(Facts& facts, const Topology& t) {
+  const LatencyGroups& l = t.latency;
+  const Matrix& loads = l.matrix;
+  facts.add({"latency_groups", "SMs by latency", "groups", "groups"}, l, l.fit.groups,
+            fmt::format(
+                "correlation of {} latencies, average linkage; fewest groups at a peak of the "
+                "silhouette ({:.2f}) within two standard errors of the widest ({:.2f}, {} groups)",
+                load_instruction, l.fit.silhouette, l.fit.widest_silhouette, l.fit.widest));
+  facts.add_index("reproducibility", "SMs by latency, two sets of lines",
+                  l.labels.empty() ? l.reason : "", loads, l.reproducibility,
+                  fmt::format(" of {} groups from one set of lines and as many from "
+                              "another, each grouped by itself",
+                              l.fit.groups));
+  std::vector<double> means;
+  for (const auto& row : loads.rows) means.push_back(interquartile_mean(row));
+  const auto [low, high] = std::ranges::minmax_element(means);
+  for (const auto& [name, at] : {std::pair{"nearest", low}, {"farthest", high}}) {
+    const bool known = loads.reason.empty();
+    facts.add(
+        {fmt::format("l2_latency_{}_sm", name), fmt::format("L2, {} SM", name), "latency", "cycles",
+         Better::lower},
+        loads.reason, loads, known ? *at : 0,
+        fmt::format("SM {}: {} of single lines, interquartile mean over {} of them",
+                    at - means.begin(), load_instruction, known ? loads.rows.front().size() : 0));
+  }
+}
 
 /// SMs of one partition beside each other, in it those of one GPC, in it those of one TPC.
 std::vector<AxisValue> order_of_sms(const Topology& t) {
@@ -61,12 +273,11 @@ std::vector<View> views(const Topology& t) {
 std::string answer(const Topology& t) {
   std::vector<std::string> parts;
   if (!t.known_gpcs.empty()) {
-    const auto [fewest, most] = std::ranges::minmax(t.known_gpcs, {}, &Members::size);
+    const auto [fewest, most] = sizes_of(t.known_gpcs);
     std::size_t placed = 0;
     for (const Members& group : t.known_gpcs) placed += group.size();
-    std::string& text =
-        parts.emplace_back(fmt::format("{} SMs sit in {} GPCs of {} to {} SMs", placed,
-                                       t.known_gpcs.size(), fewest.size(), most.size()));
+    std::string& text = parts.emplace_back(fmt::format("{} SMs sit in {} GPCs of {} to {} SMs",
+                                                       placed, t.known_gpcs.size(), fewest, most));
     if (!t.clusters.outside.empty())
       text += fmt::format(", {} {}out of the reach of clusters larger than two",
                           t.clusters.outside.size(), t.joined.assigned ? "of them " : "more ");
@@ -92,11 +303,9 @@ std::string answer(const Topology& t) {
 
 Findings conclude(std::span<const Entry> entries) {
   const Topology topology = topology_of(entries);
-  Findings findings;
-  findings.facts = facts_of(topology);
-  findings.views = views(topology);
-  findings.answer = answer(topology);
-  return findings;
+  Facts facts;
+  for (const auto add : {add_gpcs, add_tpcs, add_partitions, add_latencies}) add(facts, topology);
+  return {.answer = answer(topology), .views = views(topology), .facts = std::move(facts.all)};
 }
 
 }  // namespace fathom::topology

@@ -1,9 +1,6 @@
 #pragma once
 
-#include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "probes/topology/clustering.h"
 #include "results/rows.h"
@@ -14,13 +11,11 @@
 namespace fathom::topology {
 
 // Names of axes' values, which the cases give and the conclusions look for.
-
 inline constexpr const char* latency_sweep = "latency";
 inline constexpr const char* cluster_sweep = "clusters";
 inline constexpr const char* pair_sweep = "pairs";
 /// Blocks that find room on an SM while clusters of two are counted.
 inline constexpr int pair_blocks_per_sm = 4;
-
 inline constexpr const char* load_instruction = "ld.global.cg";
 inline constexpr const char* atomic_instruction = "atom.global.add";
 
@@ -78,7 +73,7 @@ struct LatencyGroups : Groups {
 /// Sides of the L2: groups of SMs to which the same lines are near, and the other lines far.
 struct Partitions : LatencyGroups {
   const char* instruction = "";
-  double separation = 0;   ///< of near from far, see probes/two_groups.h
+  double separation = 0;   ///< of near from far, see probes/claims.h
   double penalty = 0;      ///< cycles from the near side to the far one, mean over lines
   std::vector<int> lines;  ///< nearest to each side
   bool by_atomics() const { return instruction == std::string_view(atomic_instruction); }
@@ -140,7 +135,5 @@ struct Topology {
 };
 
 Topology topology_of(std::span<const Entry> entries);
-
-std::vector<Fact> facts_of(const Topology& topology);
 
 }  // namespace fathom::topology

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "probes/topology/groups.h"
-#include "probes/two_groups.h"
+#include "probes/claims.h"
 
 // What latencies tell: groups of SMs, and sides of the L2; and all methods together.
 

@@ -4,14 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "probes/memory_latency/chain.h"
-
-namespace fathom {
-struct Case;
-struct DeviceFacts;
-}  // namespace fathom
 
 namespace fathom::topology {
 
@@ -76,10 +70,6 @@ __global__ void write_lines(Lines lines);
 /// Single accesses from one SM to each line in turn, all over `repeats` times, after warm_passes of
 /// all of them; the other SMs are idle. `report->taken` must be 0. Takes latency_threads.
 void (*line_kernel(LineAccess access))(LineTask, std::uint32_t zero);
-
-/// The latency of one SM, or of all SMs one after the other, to each of a set of L2 lines: the
-/// entry's profile.
-std::vector<Case> latency_cases(const DeviceFacts& device);
 
 /// Where a block of a cluster launch ran.
 struct Placement {

@@ -5,11 +5,9 @@
 #include <numeric>
 
 #include "harness/cases.h"
-#include "models/bandwidth.h"
 #include "models/global_memory.h"
 #include "probes/claims.h"
-#include "probes/warp_reduce/sum_kernels.h"
-#include "probes/warp_reduce/warp_stage_kernels.h"
+#include "probes/warp_reduce/kernels.h"
 
 namespace fathom::warp_reduce {
 namespace {

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "probes/warp_reduce/sum_kernels.h"
+#include "probes/warp_reduce/kernels.h"
 
 // The stages of a sum, each a building block: a thread's own loop, a warp, a block. What a grid
 // does with the blocks' sums is what distinguishes the kernels that use them.

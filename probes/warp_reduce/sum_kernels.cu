@@ -1,4 +1,4 @@
-#include "probes/warp_reduce/sum_kernels.h"
+#include "probes/warp_reduce/kernels.h"
 
 #include <algorithm>
 #include <stdexcept>

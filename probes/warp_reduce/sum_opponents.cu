@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "harness/cuda_check.h"
-#include "probes/warp_reduce/sum_kernels.h"
+#include "probes/warp_reduce/kernels.h"
 
 namespace fathom::warp_reduce {
 namespace {

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <numeric>
 #include <random>
 
 #include "harness/cases.h"
 #include "models/instruction_throughput.h"
 #include "models/shared_memory.h"
-#include "probes/warp_reduce/warp_stage_kernels.h"
+#include "probes/warp_reduce/kernels.h"
 #include "results/statistics.h"
 
 namespace fathom::warp_reduce {

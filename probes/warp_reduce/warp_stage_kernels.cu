@@ -1,4 +1,4 @@
-#include "probes/warp_reduce/warp_stage_kernels.h"
+#include "probes/warp_reduce/kernels.h"
 
 #include "probes/device/launch.h"
 #include "probes/warp_reduce/stages.cuh"

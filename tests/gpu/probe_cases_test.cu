@@ -11,7 +11,7 @@
 #include "probes/memory_latency/cases.h"
 #include "probes/memory_latency/kernels.h"
 #include "probes/topology/kernels.h"
-#include "probes/warp_reduce/warp_stage_kernels.h"
+#include "probes/warp_reduce/kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 
 namespace fathom {

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "harness/probe.h"
-#include "probes/warp_reduce/warp_stage_kernels.h"
+#include "probes/warp_reduce/kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 
 using namespace fathom;

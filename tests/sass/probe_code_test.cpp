@@ -10,8 +10,7 @@
 #include "probes/copy_bandwidth/kernels.h"
 #include "probes/energy/kernels.h"
 #include "probes/memory_bandwidth/kernels.h"
-#include "probes/warp_reduce/sum_kernels.h"
-#include "probes/warp_reduce/warp_stage_kernels.h"
+#include "probes/warp_reduce/kernels.h"
 #include "tests/sass/rung_code.h"
 
 using namespace fathom;

@@ -1,6 +1,5 @@
 #include "probes/claims.h"
 #include "probes/links/bounds.h"
-#include "probes/links/collectives.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 

@@ -5,7 +5,6 @@
 #include "probes/claims.h"
 #include "probes/energy/loops.h"
 #include "probes/instructions/instructions.h"
-#include "probes/two_groups.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 
