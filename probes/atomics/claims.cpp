@@ -31,7 +31,7 @@ std::string subject_of(const Instruction& i) {
   return fmt::format("{}, {}", subjects[static_cast<int>(i.level)], i.ptx());
 }
 
-/// The fact of a pattern's case; `words` go into its id.
+/// `words` go into the id.
 FactRow throughput_row(const Instruction& i, const char* sweep, const char* pattern,
                        const std::string& words, const char* quantity = "throughput") {
   FactRow row{
@@ -61,7 +61,6 @@ void add_spreads(std::vector<FactRow>& rows) {
                                                              {sector_a_lane, "sector_a_lane"},
                                                              {line_a_lane, "line_a_lane"}};
   for (const Level level : {Level::l2, Level::shared}) {
-    // In shared memory the first two.
     for (const auto& [pattern, id] : std::span(spreads).first(level == Level::l2 ? 4 : 2)) {
       for (const bool returns : {true, false}) {
         const Instruction& i = plain_add(level, returns);
@@ -93,7 +92,6 @@ void add_memory(std::vector<FactRow>& rows) {
   }
 }
 
-/// The time of one operation instead of the throughput.
 void take_time(Fact& fact, const Entry& entry) {
   const double seconds = extra_of("ns_per_operation")(entry) * 1e-9;
   if (std::isnan(seconds)) {

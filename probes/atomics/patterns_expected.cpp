@@ -100,7 +100,6 @@ Chain run_chain(const Instruction& instruction, std::uint64_t count) {
 Words operand_of(Operation operation, Type type) {
   const auto one = std::bit_cast<std::uint32_t>(1.0f);
   const std::uint32_t start = start_of(operation);
-  // In the orders of Type and of Operation.
   const Words ones[] = {{1},           {1},           {1, 1},
                         {1},           {one},         to_words(1.0),
                         {0x3C003C00u}, {0x3F803F80u}, {one, one, one, one}};

@@ -20,12 +20,11 @@ struct Plan {
   Pattern pattern;
   int blocks = 1, threads = 1024, iterations = unroll;
 
-  std::uint64_t block_warps() const { return static_cast<std::uint64_t>(threads) / 32; }
-  /// Warps that share a window, and windows.
-  std::uint64_t warps() const {
-    return instruction.level == Level::l2 ? blocks * block_warps() : block_warps();
-  }
   int windows() const { return instruction.level == Level::l2 ? 1 : blocks; }
+  /// Warps that share a window.
+  std::uint64_t warps() const {
+    return static_cast<std::uint64_t>(threads) / 32 * (blocks / windows());
+  }
   /// Atomics of the lanes that share a window; a vector or a pair counts as one.
   double operations() const {
     return static_cast<double>(warps()) * pattern.active_lanes * iterations;
@@ -77,8 +76,7 @@ Workload prepare(Context& context, const Plan& plan) {
   Workload workload;
   workload.launch = [=, kernel = find_kernel(instruction)] { launch(kernel, grid, stream, run); };
   workload.poison = [=, &buffers] {
-    // L2: each word of `start` has four equal bytes. Shared memory: the kernel itself begins with
-    // it.
+    // Each word of `start` has four equal bytes. In shared memory the kernel itself begins with it.
     FATHOM_CUDA(cudaMemsetAsync(memory.data, static_cast<int>(l2 ? start & 0xFF : 0xA5),
                                 memory.bytes, stream));
     buffers.poison(times);
@@ -102,9 +100,11 @@ Workload prepare(Context& context, const Plan& plan) {
         return fmt::format("what the atomics returned sums to {:#x} instead of {:#x}", sum, wanted);
     }
     const auto found = copy_to_host<BlockTimes>(times, stream);
-    const auto missing = std::ranges::find_if(found, [](const BlockTimes& t) {
-      return t.clock_end <= t.clock_begin || t.ns_end < t.ns_begin || t.ns_begin <= 0;
-    });
+    const auto missing = std::ranges::find_if(
+        found,
+        [](const BlockTimes& t) {
+          return t.clock_end <= t.clock_begin || t.ns_end < t.ns_begin || t.ns_begin <= 0;
+        });
     if (missing == found.end()) return std::nullopt;
     return fmt::format("block {} reported no times", missing - found.begin());
   };
@@ -136,23 +136,18 @@ Bound bound_of(const DeviceFacts& device, const Plan& plan) {
 }
 
 std::vector<CounterRequest> counters_of(const Instruction& instruction) {
+  if (instruction.level == Level::cluster) return {};
+  if (instruction.level == Level::shared)
+    return {{"shared_atomic_instructions"}, {"shared_atomic_wavefronts"}};
   const std::string form = instruction.returns ? "atomic" : "reduction";
-  switch (instruction.level) {
-    case Level::l2:
-      return {{"global_" + form + "_requests"},
-              {"global_" + form + "_sectors"},
-              {"l2_" + form + "_sectors"},
-              {"l2_hit_rate"},
-              {"dram_read_bytes"}};
-    case Level::shared:
-      return {{"shared_atomic_instructions"}, {"shared_atomic_wavefronts"}};
-    default:
-      return {};
-  }
+  return {{"global_" + form + "_requests"},
+          {"global_" + form + "_sectors"},
+          {"l2_" + form + "_sectors"},
+          {"l2_hit_rate"},
+          {"dram_read_bytes"}};
 }
 
-/// Its axes, in this order: sweep, level, instruction, operation, type, form, scope, pattern, and
-/// `more`. `counted`: by hardware counters.
+/// `counted`: by hardware counters.
 Case make_case(const DeviceFacts& device, const Plan& plan, const char* sweep, const char* pattern,
                bool quick, bool counted, const Axes& more = {}) {
   const Instruction& instruction = plan.instruction;
@@ -168,10 +163,9 @@ Case make_case(const DeviceFacts& device, const Plan& plan, const char* sweep, c
             {"pattern", pattern}};
   for (const auto& [name, value] : more) {
     c.axes.emplace_back(name, value);
-    if (const auto* number = std::get_if<std::int64_t>(&value))
-      c.name += fmt::format("/{}:{}", name.substr(0, name.find(" (")), *number);
-    else
-      c.name += "/" + std::get<std::string>(value);
+    const auto* number = std::get_if<std::int64_t>(&value);
+    c.name += number ? fmt::format("/{}:{}", name.substr(0, name.find(" (")), *number)
+                     : "/" + std::get<std::string>(value);
   }
   std::ranges::replace(c.name, ' ', '-');
   c.suite = quick_if(quick);
@@ -191,17 +185,15 @@ constexpr int many = 512, scattered = 64, in_shared = 1024, contended = 16, shar
 /// The whole GPU, every warp resident from the beginning to the end.
 Plan whole_gpu(const DeviceFacts& device, const Instruction& instruction, int iterations) {
   constexpr int threads = 512;
-  Plan plan{instruction, {}, device.sms, threads, iterations};
-  if (instruction.level == Level::l2) {
-    plan.blocks *= resident_blocks_of(find_kernel(instruction), threads);
-  } else {
-    plan.threads = most_threads;
-    if (instruction.level == Level::cluster) plan.blocks = device.sms / 2 * 2;
-  }
+  Plan plan{instruction, {}, device.sms, most_threads, iterations};
+  if (instruction.level == Level::cluster) plan.blocks = device.sms / 2 * 2;
+  if (instruction.level != Level::l2) return plan;
+  plan.threads = threads;
+  plan.blocks *= resident_blocks_of(find_kernel(instruction), threads);
   return plan;
 }
 
-/// Whether it is the one that stands for all others where the question is another than the type.
+/// The one that stands for all others where the question is another than the type.
 bool is_plain_add(const Instruction& i) {
   return i.operation == Operation::add && i.type == Type::u32 && i.scope != Scope::sys &&
          (i.level != Level::l2 || i.scope == Scope::gpu);
@@ -217,8 +209,8 @@ void add_operation(std::vector<Case>& cases, const DeviceFacts& device, const In
 }
 
 void add_same_address(std::vector<Case>& cases, const DeviceFacts& device, const Instruction& i) {
-  // The hardware has not every operation in shared memory. The compiler makes the others a loop of
-  // compare and swap, which takes far longer where all threads want one address.
+  // What the hardware lacks in shared memory the compiler makes a loop of compare and swap, which
+  // takes far longer on one address.
   const bool is_loop = i.operation == Operation::add && i.type != Type::u32;
   const bool native = i.level == Level::shared && !is_loop;
   cases.push_back(make_case(device, whole_gpu(device, i, native ? shared_contended : contended),
@@ -333,7 +325,6 @@ const Probe probe{
     .cases = {cases_of}};
 
 }  // namespace
-
 }  // namespace fathom::atomics
 
 FATHOM_PROBE(fathom::atomics::probe)

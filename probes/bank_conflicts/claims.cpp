@@ -27,12 +27,10 @@ double wavefronts(const Entry& e) {
   return metric_of(e);
 }
 
-/// What the claims say of the entry's pattern.
-double claimed(const Entry& e) { return e.extras.at("claimed_wavefronts"); }
-
 bool as_claimed(const Entry& e) {
-  return is_counted(e) ? wavefronts(e) == claimed(e)
-                       : std::abs(wavefronts(e) / claimed(e) - 1) <= clock_tolerance;
+  const double claimed = e.extras.at("claimed_wavefronts");
+  return is_counted(e) ? wavefronts(e) == claimed
+                       : std::abs(wavefronts(e) / claimed - 1) <= clock_tolerance;
 }
 
 bool as_modelled(const Entry& e) {
@@ -46,7 +44,10 @@ AxisFilter pattern(const std::string& operation, I bits, const char* name) {
   return {{"operation", operation}, {"bits", bits}, {"pattern", name}};
 }
 
-bool has_bits(const Entry& e, I bits) { return matches(e, {{"bits", bits}}); }
+template <I bits>
+bool has_bits(const Entry& e) {
+  return matches(e, {{"bits", bits}});
+}
 
 /// S4 speaks of lanes whose partner is inactive too.
 bool is_merging(const Entry& e) {
@@ -54,8 +55,7 @@ bool is_merging(const Entry& e) {
          is_any(e, "pattern", {"inactive:even-lanes-active", "inactive:one-lane-active"});
 }
 
-/// A claim about patterns, and some of them whose clocks it shows. The sources speak of loads;
-/// stores get a row of their own.
+/// A claim about patterns, and some whose clocks it shows. Stores get a row of their own.
 ClaimRow row(const std::string& operation, const std::string& id, const char* statement,
              const char* claimed_of_loads, bool (*covers)(const Entry&), I bits,
              const std::vector<std::pair<const char*, const char*>>& shown) {
@@ -84,27 +84,25 @@ ClaimRow row(const std::string& operation, const std::string& id, const char* st
 
 std::vector<ClaimRow> rows(const char* operation) {
   return {
-      row(
-          operation, "S2",
+      row(operation, "S2",
           "32-bit accesses: one wavefront per distinct word in the busiest bank; equal words "
           "broadcast",
-          "stride 2: 2, stride 32: 32", [](const Entry& e) { return has_bits(e, 32); }, 32,
+          "stride 2: 2, stride 32: 32", has_bits<32>, 32,
           {{"stride 2", "stride:2"}, {"stride 32", "stride:32"}, {"broadcast", "broadcast"}}),
       row(
           operation, "S3", "64-bit accesses go half-warp by half-warp: two wavefronts",
-          "float2, double: 2", [](const Entry& e) { return has_bits(e, 64) && !is_merging(e); }, 64,
+          "float2, double: 2", [](const Entry& e) { return has_bits<64>(e) && !is_merging(e); }, 64,
           {{"contiguous", "stride:2"}, {"half the lanes", "inactive:lower-half-active"}}),
       row(
           operation, "S4",
           "... merged into one when for every active lane i of the warp lane i^1 is inactive or "
           "agrees on the address, or i^2 is or does",
-          "one wavefront", [](const Entry& e) { return has_bits(e, 64) && is_merging(e); }, 64,
+          "one wavefront", [](const Entry& e) { return has_bits<64>(e) && is_merging(e); }, 64,
           {{"pairs i^1", "pairs:i^1"}, {"i^2", "pairs:i^2"}, {"i^4", "pairs:i^4"}}),
-      row(
-          operation, "S5",
+      row(operation, "S5",
           "128-bit accesses go quarter-warp by quarter-warp; under S4's condition over the whole "
           "warp the quarters of each half merge; the halves never merge",
-          "4, or 2", [](const Entry& e) { return has_bits(e, 128); }, 128,
+          "4, or 2", has_bits<128>, 128,
           {{"contiguous", "stride:4"},
            {"pairs i^1", "pairs:i^1"},
            {"i^1 in one half", "pairs:i^1-in-lower-half"},

@@ -36,14 +36,12 @@ std::vector<std::uint32_t> expected_of_block(const WarpAccess& access, int itera
 std::optional<std::string> check_output(const WarpAccess& access, int iterations,
                                         std::span<const std::uint32_t> out, int warps) {
   const std::vector<std::uint32_t> expected = expected_of_block(access, iterations, warps);
-  const bool load = access.op == models::Access::load;
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const std::uint32_t wanted = expected[i % expected.size()];
-    if (out[i] != wanted)
-      return fmt::format("block {}: {} {} is {:#x} instead of {:#x}", i / expected.size(),
-                         load ? "the sum of the words read by thread" : "shared word",
+  const char* what =
+      access.op == models::Access::load ? "the sum of the words read by thread" : "shared word";
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (const std::uint32_t wanted = expected[i % expected.size()]; out[i] != wanted)
+      return fmt::format("block {}: {} {} is {:#x} instead of {:#x}", i / expected.size(), what,
                          i % expected.size(), out[i], wanted);
-  }
   return std::nullopt;
 }
 

@@ -41,7 +41,6 @@ std::vector<Pattern> patterns(Access op, int bytes) {
       by_lane([&](int lane) { return lane < 16 ? pairs.address[lane] : lane * bytes; }));
   // S7's broadcast operand: each half-warp one element, both in the same banks.
   add("pairs", "pairs:half-warps-in-one-bank", by_lane([](int lane) { return lane / 16 * 128; }));
-  // Inactive lanes.
   const WarpAccess contiguous = strided(op, bytes, static_cast<std::uint64_t>(bytes));
   add("inactive", "inactive:lower-half-active", masked(contiguous, 0x0000FFFFu), 0, true);
   add("inactive", "inactive:even-lanes-active", masked(contiguous, 0x55555555u), 0, true);

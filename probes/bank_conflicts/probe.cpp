@@ -16,13 +16,8 @@ namespace {
 using models::Access;
 using models::WarpAccess;
 
-/// Clocks of the timed part by the model: long enough that entering and leaving it
-/// is below a part in a thousand.
+/// Clocks of the timed part by the model: entering and leaving it is below a part in a thousand.
 constexpr int target_clocks = 1 << 17;
-
-/// The model must hold to this for a measured clock count to be called as expected: what is beyond
-/// the wavefronts is the loop's own overhead and the pipe's filling.
-constexpr double clock_tolerance = 0.02;
 
 int iterations_for(int clocks) {
   const int per_iteration = warps_per_block * accesses_per_iteration * std::max(clocks, 1);
@@ -78,14 +73,13 @@ Case make_case(const Pattern& pattern, const DeviceFacts& device) {
     c.axes.emplace_back("stride (words)", std::int64_t{pattern.stride_words});
   c.suite = quick_if(pattern.quick);
   c.metric = {"clocks_per_access", "clocks", Better::lower, std::nullopt};
-  // What the banks' 128 bytes a clock must carry.
   const double bytes = models::distinct_bytes(access);
   c.bound = Bound{std::max(1.0, bytes / 128.0),
                   fmt::format("{:.0f} distinct bytes through 32 banks of 4 bytes a clock, and one "
                               "clock an instruction at least",
                               bytes)};
   c.expected = Expectation{
-      static_cast<double>(cost.clocks), clock_tolerance,
+      static_cast<double>(cost.clocks), 0.02,  // for the loop's overhead and the pipe's filling
       "shared-memory model: one clock a wavefront, and one at least for each group of lanes"};
   // Loads are filled by stores and stores read back by loads, so each operation's own counters see
   // the timed accesses alone, plus the stores' filling.

@@ -10,7 +10,6 @@ namespace {
 
 using I = std::int64_t;
 
-/// A copy of 1 GiB with so many bytes a thread.
 Quantity width(std::string name, I bytes, I block = 1024) {
   return {std::move(name), {{"sweep", "width"}, {"bytes per thread", bytes}, {"block", block}}};
 }

@@ -1,11 +1,18 @@
-// Contiguous copies: head to head, by width, type, block, unrolling, tail, size and hint.
+// Contiguous copies: head to head, by width, type, block, unrolling, tail, size, hint, alignment.
 
 #include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <iterator>
 
 #include "harness/counters/catalogue.h"
+#include "harness/cuda_check.h"
 #include "probes/copy_bandwidth/cases.h"
 
 namespace fathom::copy_bandwidth {
@@ -61,14 +68,46 @@ Contiguous by_width(const char* sweep, const CopyShape& shape, int threads, bool
           .quick = quick};
 }
 
-/// Where the stall behind V2 sits (V8): sampled for two bytes a thread, and four and sixteen to
-/// compare.
+/// Where the stall behind V2 sits (V8), and where it does not to compare.
 void add_stalls(Case& c) {
   for (const std::string& role : stall_roles()) c.counters.push_back({role});
   const SourceLines lines = plain_copy_lines();
   const char* file = "copy_kernels.cu";
   c.line_shares = {{"stall_share_load", file, {lines.load_call, lines.load}},
                    {"stall_share_store", file, {lines.store_call, lines.store}}};
+}
+
+// V9: a 16-byte access to an address that is no multiple of 16. No CUDA context survives the error
+// that it ends with, so a process of its own makes it: this program, started again.
+
+/// Behind an aligned address: enough for each narrower access.
+constexpr std::size_t misaligned_by = 8;
+/// How long the process may take, CUDA's start on a host with many GPUs included. Then it ends.
+constexpr unsigned limit_s = 60;
+
+/// The process inherits which GPUs are visible, so their numbers are the same. Gives why nothing is
+/// known, else an empty text.
+std::string access_by_another_process(int device, Entry& entry) {
+  std::string words[] = {"probe_copy_bandwidth", "--child", "--device", std::to_string(device)};
+  char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), nullptr};
+  pid_t child = 0;
+  // Not fork, after which nothing of CUDA works.
+  const int error = posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments, environ);
+  if (error != 0)
+    return std::string("the process that makes the misaligned access could not be started: ") +
+           std::strerror(error);
+  int status = -1;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  return report_access(status, entry);
+}
+
+std::optional<std::string> run_misaligned(const DeviceFacts& device, Entry& entry) {
+  entry.iterations = 1;
+  std::string reason =
+      why_no_access(device.fingerprint.compute_mode, std::getenv("CUDA_MPS_PIPE_DIRECTORY"));
+  if (reason.empty()) reason = access_by_another_process(device.ordinal, entry);
+  if (!reason.empty()) report_no_access(reason, entry);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -100,7 +139,7 @@ std::vector<Case> best_cases(const DeviceFacts& device) {
 std::vector<Case> width_cases(const DeviceFacts& device) {
   using enum ElementType;
   std::vector<Case> cases;
-  // V1, V2, V3, V5, V6, V7: one type for each width.
+  // V1 to V3, V5 to V7: one type for each width.
   const CopyShape widths[] = {{int8, 1},    {half, 1},    {float32, 1},
                               {float32, 2}, {float32, 4}, {float32, 8}};
   for (const int threads : {64, 128, 256, 512, 1024}) {
@@ -117,8 +156,7 @@ std::vector<Case> width_cases(const DeviceFacts& device) {
     if (shape.type != float32 && shape == CopyShape{shape.type, shape.vector} &&
         std::ranges::find(widths, shape) == std::end(widths))
       cases.push_back(copy_case(device, by_width("type", shape, 256, false)));
-  // V4: a thread loops over several elements a block size apart, each stored before the next is
-  // loaded; and with all loads before the stores.
+  // V4: each element stored before the next is loaded; and all loads before the stores.
   for (const int unroll : {4, 16}) {
     Contiguous what = by_width("loop", {half, 1, unroll}, 1024, true);
     what.name = "one-by-one/" + what.name;
@@ -193,15 +231,49 @@ std::vector<Case> size_cases(const DeviceFacts& device) {
 std::vector<Case> hint_cases(const DeviceFacts& device) {
   std::vector<Case> cases;
   for (const CopyShape& shape : all_shapes) {
-    if (shape != float4_with(shape.load, shape.store) || !has_hint(shape.load, device.major) ||
-        !has_hint(shape.store, device.major))
-      continue;
-    cases.push_back(copy_case(
-        device,
-        {"hint", fmt::format("hint/load:{}/store:{}", name_of(shape.load), name_of(shape.store)),
-         shape}));
+    if (shape == float4_with(shape.load, shape.store) && has_hint(shape.load, device.major) &&
+        has_hint(shape.store, device.major))
+      cases.push_back(copy_case(
+          device,
+          {"hint", fmt::format("hint/load:{}/store:{}", name_of(shape.load), name_of(shape.store)),
+           shape}));
   }
   return cases;
+}
+
+ExitCode make_misaligned_access(int device) {
+  alarm(limit_s);
+  FATHOM_CUDA(cudaSetDevice(device));
+  constexpr std::size_t bytes = 4096;
+  void* memory = nullptr;
+  FATHOM_CUDA(cudaMalloc(&memory, 3 * bytes));
+  FATHOM_CUDA(cudaMemset(memory, 1, 3 * bytes));
+  auto* const from = static_cast<std::byte*>(memory);
+  const auto copy = [&](std::size_t offset) {
+    launch_copy({ElementType::float32, 4}, {from + offset, from + 2 * bytes, bytes}, nullptr);
+    return cudaDeviceSynchronize();
+  };
+  FATHOM_CUDA(copy(0));  // nothing is wrong but the address
+  const cudaError_t error = copy(misaligned_by);
+  if (error == cudaErrorMisalignedAddress) return ExitCode::check_failed;
+  FATHOM_CUDA(error);
+  return ExitCode::ok;
+}
+
+std::vector<Case> misaligned_cases(const DeviceFacts&) {
+  Case c;
+  c.name = "misaligned/bytes:16/offset:" + size_name(misaligned_by);
+  c.axes = {{"sweep", "misaligned"},
+            {"bytes per thread", std::int64_t{16}},
+            {"base offset (B)", static_cast<std::int64_t>(misaligned_by)}};
+  c.metric = {"faults", "launches", Better::higher, std::nullopt};
+  c.expected = Expectation{1, 0, "an access of 16 bytes needs an address that 16 divides"};
+  c.mode =
+      Campaign{.roles = {},
+               .run = [](Context& context, CounterSession*, const std::string&, const KeepGoing&,
+                         Entry& entry) { return run_misaligned(context.device(), entry); },
+               .for_a_claim = true};
+  return {c};
 }
 
 }  // namespace fathom::copy_bandwidth

@@ -1,5 +1,4 @@
-// Strides, rows along and across the lanes; other mixes of reading and writing;
-// copies by the asynchronous copy instructions.
+// Strides, rows along and across the lanes, mixes of reading and writing, asynchronous copies.
 
 #include <fmt/format.h>
 
@@ -46,8 +45,8 @@ Case strided_case(const DeviceFacts& device, Strided side, int pack, unsigned st
     work.expected_dram_bytes = packs * (pack + 2 * sectors);
   work.footprint = base_bytes(device);
   const char* what = loads ? "loads" : "stores";
-  Case c = bandwidth_case(
-      device, fmt::format("stride/{}/bytes:{}/stride:{}", what, pack, stride), work, quick);
+  Case c = bandwidth_case(device, fmt::format("stride/{}/bytes:{}/stride:{}", what, pack, stride),
+                          work, quick);
   c.axes = {{"sweep", "stride"},
             {"strided", what},
             {"bytes per thread", std::int64_t{pack}},
@@ -95,8 +94,8 @@ Case row_case(const DeviceFacts& device, bool along) {
   work.streams_through_dram = along;
   Case c = bandwidth_case(device, along ? "rows/along" : "rows/across", work, true);
   if (!along) {
-    // The bound is what any order of reading has. A row's sector is asked for eight times, and
-    // finds itself in the L2 at best: the L1 is far too small for a sector of every row in flight.
+    // A row's sector is asked for eight times, and finds itself in the L2 at best: the L1 is far
+    // too small for a sector of every row in flight.
     using Stream = models::StreamParameters;
     const double l2 =
         device.sms * device.sm_clock_max_hz * Stream::l2_bytes_per_clock * Stream::l2_efficiency;
@@ -175,7 +174,6 @@ Case mix_case(const DeviceFacts& device, Mix mix, ElementType type, bool quick) 
   return c;
 }
 
-/// What both have in common, by `name` behind the instruction's.
 Case tiles_case(const DeviceFacts& device, const Work& work, const char* instruction,
                 const std::string& name, const char* hint, int tile_bytes, int block, bool quick,
                 const CopyLauncher& launch) {
@@ -208,8 +206,7 @@ Case async_case(const DeviceFacts& device, int block, bool quick) {
 }
 
 Case bulk_case(const DeviceFacts& device, int tile_bytes, bool evict_last, bool quick) {
-  // A block keeps its whole tile in flight, by one thread, and as many blocks are resident as their
-  // tiles leave room for.
+  // A block keeps its whole tile in flight, by one thread; tiles decide how many are resident.
   const std::size_t room = tile_bytes + device.reserved_shared_bytes_per_block + 128;
   Work work{.most_blocks_per_sm = static_cast<int>(device.shared_bytes_per_sm / room),
             .streams_through_dram = true,
@@ -234,8 +231,7 @@ std::vector<Case> stride_cases(const DeviceFacts& device) {
   for (const Strided side : {Strided::loads, Strided::stores}) {
     const bool loads = side == Strided::loads;
     for (const unsigned stride : {1, 2, 4, 8, 16, 32})
-      cases.push_back(
-          strided_case(device, side, 4, stride, loads && (stride == 1 || stride == 8)));
+      cases.push_back(strided_case(device, side, 4, stride, loads && (stride == 1 || stride == 8)));
     for (const unsigned stride : {1, 2, 4, 8})
       cases.push_back(strided_case(device, side, 16, stride, false));
   }

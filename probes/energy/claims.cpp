@@ -20,10 +20,9 @@ std::string clocks_of(const Entry& entry) {
   const Telemetry& telemetry = entry.telemetry;
   if (telemetry.sm_clock_hz.median)
     text += fmt::format("; SM clock {}", format_quantity(*telemetry.sm_clock_hz.median, "Hz"));
-  if (!telemetry.throttle_reasons.empty()) {
+  if (!telemetry.throttle_reasons.empty())
     text += fmt::format("{} held down by {}", text.empty() ? "; clocks" : ",",
                         fmt::join(telemetry.throttle_reasons, ", "));
-  }
   return text;
 }
 
@@ -42,7 +41,6 @@ void describe(Fact& fact, const Entry& entry) {
   fact.method += clocks_of(entry);
 }
 
-/// Takes off what the active idle would have taken.
 void take_off_base(Fact& fact, const Entry& entry) {
   const double base = extra_of(base_extra)(entry);
   if (std::isnan(base)) {
@@ -61,10 +59,9 @@ void take_off_base(Fact& fact, const Entry& entry) {
   describe(fact, entry);
 }
 
-/// The loop's own energy, and the gross one.
 void add_loop(std::vector<FactRow>& rows, const char* id, const char* subject, const Per& per,
               const char* what, const char* absent) {
-  for (const bool net : {true, false}) {
+  for (const bool net : {true, false})
     rows.push_back(
         {{fmt::format("{}.{}{}", id, net ? "" : "gross_", per.quantity), subject,
           fmt::format("{}energy per {}", net ? "" : "gross ", per.axis), per.unit, Better::lower},
@@ -73,7 +70,6 @@ void add_loop(std::vector<FactRow>& rows, const char* id, const char* subject, c
          absent,
          Pick::first,
          net ? take_off_base : describe});
-  }
 }
 
 std::vector<FactRow> fact_rows() {
@@ -87,10 +83,9 @@ std::vector<FactRow> fact_rows() {
        "has three reads and a write of 4 bytes in it"}};
   for (const MemoryLoop& loop : memory_loops)
     add_loop(rows, loop.id, loop.subject, per_byte, loop.what, left_out);
-  for (const InstructionLoop& loop : instruction_loops) {
+  for (const InstructionLoop& loop : instruction_loops)
     add_loop(rows, loop.id, loop.subject, loop.per, "independent chains in many warps of every SM",
              "this GPU has no such instruction, or its case was left out");
-  }
   return rows;
 }
 

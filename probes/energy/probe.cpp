@@ -36,19 +36,15 @@ Case loop_case(const char* kind, const char* id, const std::string& subject, con
   return c;
 }
 
-// The kernels that measure throughput, launched again and again.
-
-using instructions::Instruction;
-
 /// One launch: long against the gap to the next, short enough for the host to follow its chains.
 constexpr double launch_clocks = 300'000;
 
 std::vector<Case> instruction_cases(const DeviceFacts& device, const Baseline& baseline) {
   std::vector<Case> cases;
   for (const InstructionLoop& loop : instruction_loops) {
-    const Instruction* best = nullptr;  // the first one that this GPU has
+    const instructions::Instruction* best = nullptr;  // the first one that this GPU has
     for (const std::string_view id : loop.instructions)
-      for (const Instruction& instruction : instructions::all_instructions())
+      for (const auto& instruction : instructions::all_instructions())
         if (!best && instruction.id == id && instruction.runs_on(device.major, device.minor))
           best = &instruction;
     if (!best) continue;
@@ -67,8 +63,6 @@ std::vector<Case> instruction_cases(const DeviceFacts& device, const Baseline& b
 
 /// A launch of about a millisecond on an H200, so that the gaps between launches do not count.
 constexpr int turns_inside_sm = 2000, turns_l2 = 500;
-/// Far above any L2, so that nearly nothing of one launch is found there by the next.
-constexpr std::size_t dram_bytes = std::size_t{4} << 30;
 
 Case walk_case(const DeviceFacts& device, const MemoryLoop& loop, Level level, std::uint32_t chunks,
                int turns, const Baseline& baseline) {
@@ -98,25 +92,18 @@ Case walk_case(const DeviceFacts& device, const MemoryLoop& loop, Level level, s
   return c;
 }
 
-/// The largest power of two of chunks within a quarter of the L2, or of one of its partitions where
-/// there are several: all SMs find it there.
-std::uint32_t l2_chunks(const DeviceFacts& device) {
-  const std::size_t quarter = std::max<std::size_t>(device.l2_bytes / 4, 2 * chunk_bytes);
-  return static_cast<std::uint32_t>(std::bit_floor(quarter / chunk_bytes));
-}
-
 Case dram_case(const DeviceFacts& device, const MemoryLoop& loop, copy_bandwidth::Mix mix,
                const Baseline& baseline) {
-  using copy_bandwidth::MixRun;
   constexpr std::size_t unit = copy_bandwidth::read_bytes_per_fold * 8;
-  const std::size_t bytes = std::min(dram_bytes, device.memory_bytes / 8 / unit * unit);
+  // Far above any L2, so that nearly nothing of one launch is found there by the next.
+  const std::size_t bytes = std::min(std::size_t{4} << 30, device.memory_bytes / 8 / unit * unit);
   const bool reads = mix == copy_bandwidth::Mix::read;
   Case c =
       loop_case("memory", loop.id, loop.subject, per_byte, static_cast<double>(bytes), baseline);
   c.suite = quick_if(loop.quick);
   c.counters = {{reads ? "dram_read_bytes" : "dram_write_bytes"}, {"l2_hit_rate"}};
   c.prepare = [=](Context& context) {
-    MixRun run{.bytes = bytes};
+    copy_bandwidth::MixRun run{.bytes = bytes};
     if (reads) run.a = context.buffers().input("src", bytes, Fill::random_bits).data;
     const Buffer out = context.buffers().output(
         reads ? "folds" : "dst", reads ? bytes / copy_bandwidth::read_bytes_per_fold * 4 : bytes);
@@ -136,17 +123,17 @@ Case dram_case(const DeviceFacts& device, const MemoryLoop& loop, copy_bandwidth
 
 std::vector<Case> memory_cases(const DeviceFacts& device, const Baseline& baseline) {
   const auto& [shared, l1, l2, dram, dram_write] = memory_loops;
+  // A power of two within a quarter of the L2, or half of a partition: all SMs find it there.
+  const std::size_t quarter = std::max<std::size_t>(device.l2_bytes / 4, 2 * chunk_bytes);
+  const auto l2_chunks = static_cast<std::uint32_t>(std::bit_floor(quarter / chunk_bytes));
   return {walk_case(device, shared, Level::shared, shared_chunks, turns_inside_sm, baseline),
           walk_case(device, l1, Level::l1, 2, turns_inside_sm, baseline),
-          walk_case(device, l2, Level::l2, l2_chunks(device), turns_l2, baseline),
+          walk_case(device, l2, Level::l2, l2_chunks, turns_l2, baseline),
           dram_case(device, dram, copy_bandwidth::Mix::read, baseline),
           dram_case(device, dram_write, copy_bandwidth::Mix::write, baseline)};
 }
 
-/// About 4 ms.
-constexpr int rest_turns = 200;
-/// What ran before, if only the driver's own start, still shows in the power for a while.
-constexpr double idle_settle_s = 1;
+constexpr int rest_turns = 200;  ///< about 4 ms
 
 Workload rest_workload(Context& context) {
   cudaStream_t stream = context.stream();
@@ -178,8 +165,8 @@ std::vector<Case> rest_cases(const DeviceFacts&, const Baseline& baseline) {
       *baseline = whole.watts();
       return {};
     };
-    c.mode =
-        active ? EnergyLoop{.figures = keep} : EnergyLoop{.settle_s = idle_settle_s, .figures = {}};
+    // What ran before, if only the driver's own start, still shows in the idle power for a while.
+    c.mode = active ? EnergyLoop{.figures = keep} : EnergyLoop{.settle_s = 1, .figures = {}};
   }
   return cases;
 }

@@ -117,7 +117,6 @@ std::optional<Bound> throughput_bound(const Instruction& instruction, int major,
 Findings conclude(std::span<const Entry> entries) {
   static const Conclusions rows{
       .facts = fact_rows(),
-      // The tensor instruction with the most multiply-adds a clock.
       .reading = {{"tensor",
                    {{"quantity", "throughput"}},
                    Pick::best,

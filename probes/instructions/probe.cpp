@@ -13,10 +13,6 @@ namespace {
 constexpr double latency_clocks = 50'000, throughput_clocks = 500'000,
                  warpgroup_throughput_clocks = 1'000'000;
 
-/// The guide's rates and the published latencies must hold to this. The loop around the
-/// instructions costs at most 2 % of the issue slots.
-constexpr double throughput_tolerance = 0.03, latency_tolerance = 0.05;
-
 /// Cycles of one instruction in each warp: long loops less short ones, over what they differ by;
 /// the median over all warps.
 double latency_of(const Plan& plan, const std::vector<long long>& clocks) {
@@ -29,8 +25,8 @@ double latency_of(const Plan& plan, const std::vector<long long>& clocks) {
   return median(cycles);
 }
 
-/// Results per clock of an SM: all warps' results over the time from the first warp's start to the
-/// last warp's end; the median over the SMs.
+/// All warps' results over the clocks from the first one's start to the last one's end; the median
+/// SM.
 double throughput_of(const Plan& plan, const std::vector<long long>& clocks) {
   std::vector<double> rates;
   for (const double taken : clocks_of_blocks(clocks, plan.warps, clocks_per_warp))
@@ -66,7 +62,7 @@ Case latency_case(const Instruction& instruction, const Kernels& kernels,
                 "latency");
   c.metric = {"latency", "cycles", Better::lower, std::nullopt};
   if (instruction.published_latency && 10 * device.major + device.minor <= 90)
-    c.expected = Expectation{*instruction.published_latency, latency_tolerance, latency_source};
+    c.expected = Expectation{*instruction.published_latency, 0.05, latency_source};
   return c;
 }
 
@@ -78,7 +74,8 @@ Case throughput_case(const Instruction& instruction, const DeviceFacts& device) 
   c.metric = {"throughput", throughput_unit(instruction), Better::higher, std::nullopt};
   c.bound = throughput_bound(instruction, device.major, device.minor);
   if (published_rate(instruction, device.major, device.minor) && instruction.reaches_bound)
-    c.expected = Expectation{c.bound->value, throughput_tolerance, c.bound->source};
+    // The loop around the instructions costs at most 2 % of the issue slots.
+    c.expected = Expectation{c.bound->value, 0.03, c.bound->source};
   // Before the loop, around it and the last step: a few dozen instructions.
   CounterRequest executed{"instructions_executed"};
   if (instruction.counted && plan.iterations * plan.shape().steps * plan.shape().chains > 2000)

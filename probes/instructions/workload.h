@@ -23,9 +23,9 @@ struct Plan {
 /// The throughput kernel on every SM, for about so many clocks.
 Plan throughput_plan(const DeviceFacts& device, const Instruction& instruction, double clocks);
 
-/// A launch, checked against the instruction's reference. `read_clocks`, where it is given, makes
-/// the metric of the clocks that all warps wrote (`clocks_per_warp` each); else the launch is timed
-/// from outside. Where the operands can be randomised, the workload's `load` runs on such.
+/// A launch, checked against the instruction's reference. `read_clocks` makes the metric of the
+/// clocks that all warps wrote (`clocks_per_warp` each); without it the launch is timed from
+/// outside. Where the operands can be randomised, the workload's `load` runs on such.
 Workload prepare(
     Context& context, const Plan& plan,
     std::function<double(const Plan&, const std::vector<long long>&)> read_clocks = {});

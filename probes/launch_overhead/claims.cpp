@@ -11,16 +11,15 @@ constexpr const char* no_programmatic =
 
 using Kernels = std::int64_t;
 
-FactRow row(const char* id, const char* subject, const char* quantity, const char* method,
-            AxisFilter where, const char* absent = left_out) {
-  return {{id, subject, quantity, "s", Better::lower}, std::move(where), method, absent};
-}
-
 std::vector<FactRow> rows() {
+  const auto row = [](const char* id, const char* subject, const char* quantity, const char* method,
+                      AxisFilter where, const char* absent = left_out) -> FactRow {
+    return {{id, subject, quantity, "s", Better::lower}, std::move(where), method, absent};
+  };
   const char* timer = "global timer of the kernels, all queued before the first may run";
   const char* cost = "time on the host";
-  const auto host = [](const char* id, const char* subject, const char* quantity, const char* what,
-                       AxisFilter more = {}) {
+  const auto host = [&](const char* id, const char* subject, const char* quantity, const char* what,
+                        AxisFilter more = {}) {
     more.insert(more.end(), {{"sweep", "host"}, {"what", what}});
     return row(id, subject, quantity, "host's clock around calls on an idle stream",
                std::move(more));

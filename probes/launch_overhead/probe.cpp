@@ -52,11 +52,9 @@ std::vector<Case> grid_cases(const DeviceFacts& device) {
 // them are queued before the first may run, so no time of the host is in it.
 
 constexpr double nanosecond = 1e-9;
-
 /// The harness queues three such rows at once before the first may run: all of them together stay
 /// far below the number of launches that the driver queues before it makes the host wait.
 constexpr int stream_kernels = 128;
-
 constexpr int links = 32;
 /// Some five microseconds: longer than it takes to launch the next kernel meanwhile.
 constexpr int link_clocks = 10'000;
@@ -112,10 +110,8 @@ Case gap_case(bool graph, bool programmatic) {
     cudaStream_t stream = context.stream();
     const Buffer stamps = context.buffers().output("links", 2 * links * sizeof(long long));
     std::function<void()> launch = [=] {
-      for (int i = 0; i < links; ++i) {
-        // The first has no kernel of the chain before it.
+      for (int i = 0; i < links; ++i)  // the first has no kernel of the chain before it
         launch_link({stamps.as<long long>(), i, link_clocks, programmatic && i > 0}, stream);
-      }
     };
     if (graph) launch = launching(capture_graph(launch, stream), stream);
     return stamped(context, stamps, std::move(launch), [](const Stamps& t) {
@@ -171,8 +167,9 @@ std::function<double()> batched(cudaStream_t stream, Call call, int calls = batc
 template <class Call>
 MakeSampler calls_of(Call call, int calls = batch) {
   return [=](Context& context) {
+    cudaStream_t stream = context.stream();
     return batched(
-        context.stream(), [=, stream = context.stream()] { call(stream); }, calls);
+        stream, [=] { call(stream); }, calls);
   };
 }
 
@@ -229,11 +226,10 @@ std::vector<Case> host_cases(const DeviceFacts&) {
         return until_flag ? before : after;
       });
     });
-  for (const int bytes : argument_bytes) {
+  for (const int bytes : argument_bytes)
     add(launch_with_argument_bytes, bytes == 4096,
         calls_of([=](cudaStream_t stream) { launch_with_arguments(bytes, stream); }),
         {{"arguments (B)", std::int64_t{bytes}}});
-  }
   add(synchronize_idle, true, calls_of(synchronize));
   add(query_idle, false,
       calls_of([](cudaStream_t stream) { FATHOM_CUDA(cudaStreamQuery(stream)); }));

@@ -29,9 +29,9 @@ struct Topology {
 /// through the host. Empty where none of this is known: a bound that is too low would fail a run.
 std::optional<Bound> peer_bound(const Topology& topology, int from, int to);
 
-/// What the bus bandwidth of a collective over these GPUs cannot pass, since it counts what each
-/// has to send and to receive: the least of their NVLinks, told as above, whichever of the others
-/// they lead to; of a GPU that has none, its PCIe link. Not where switches do a part of the work.
+/// What the bus bandwidth of a collective over these GPUs cannot pass: the least of their NVLinks,
+/// told as above, and of a GPU that has none its PCIe link. Not where switches do a part of the
+/// work.
 std::optional<Bound> bus_bound(const Topology& topology, std::span<const int> gpus);
 
 /// What both the cases and the conclusions know of the collectives.
@@ -58,20 +58,12 @@ inline constexpr NamedCollective collectives[] = {
 
 constexpr int rank_before(int rank, int ranks) { return (rank + ranks - 1) % ranks; }
 
-/// Bus bandwidth over algorithm bandwidth (size over time), which makes it comparable with a
-/// link's: nccl-tests, doc/PERFORMANCE.md. The size is that of the whole: of all ranks' shares
-/// together where each sends or receives one of `ranks`.
+/// Bus bandwidth over algorithm bandwidth (size over time): nccl-tests, doc/PERFORMANCE.md. The
+/// size is that of all ranks' shares together where each sends or receives one of `ranks`.
 constexpr double bus_factor(Collective collective, int ranks) {
-  const double others = ranks - 1.0;
-  switch (collective) {
-    case Collective::all_reduce:
-      return 2 * others / ranks;
-    case Collective::broadcast:
-    case Collective::send_receive:
-      return 1;
-    default:
-      return others / ranks;
-  }
+  using enum Collective;
+  if (collective == broadcast || collective == send_receive) return 1;
+  return (collective == all_reduce ? 2 : 1) * (ranks - 1.0) / ranks;
 }
 
 }  // namespace fathom::links

@@ -92,6 +92,8 @@ Case transfer_case(std::string name, Axes axes, double bytes, const Machine& mac
 std::vector<std::size_t> sizes();
 inline constexpr Precision curve_precision{
     .relative_half_width = 0.01, .min_samples = 6, .time_limit_s = 0.05};
+inline constexpr Precision short_precision{
+    .relative_half_width = 0.01, .min_samples = 6, .time_limit_s = 0.03};
 inline constexpr Precision headline_precision{
     .relative_half_width = 0.002, .min_samples = 15, .time_limit_s = 0.3};
 

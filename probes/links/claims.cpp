@@ -110,14 +110,13 @@ std::vector<FactRow> fact_rows(std::span<const Entry> entries) {
        "SM stores", "both");
   for (const auto& [id, quantity, engine] :
        {std::tuple{"peer.copy_latency", "time of a small copy", "copy engine"},
-        {"peer.load_latency", "time of a load", "SM loads"}}) {
+        {"peer.load_latency", "time of a load", "SM loads"}})
     rows.push_back(pairs_row(entries, {id, "another GPU", quantity, "s", Better::lower},
                              "peer, latency", engine, "one way"));
-  }
   const Figures around = machine(entries);
   const double version = around["run nccl_version"];
   const int nccl = std::isnan(version) ? 0 : static_cast<int>(version);
-  for (const auto& [collective, name, collective_id] : collectives) {
+  for (const auto& [collective, name, collective_id] : collectives)
     rows.push_back({{fmt::format("nccl.{}_bus_bandwidth", collective_id), "all GPUs",
                      fmt::format("bus bandwidth of {}", name), "B/s"},
                     {{"link", "NCCL"}, {"collective", name}},
@@ -126,7 +125,6 @@ std::vector<FactRow> fact_rows(std::span<const Entry> entries) {
                                 nccl / 10000, nccl / 100 % 100, nccl % 100),
                     why_none(around, false, true),
                     Pick::best});
-  }
   return rows;
 }
 

@@ -35,22 +35,19 @@ struct Direction {
 constexpr Direction directions[] = {
     {"to GPU", true, false}, {"to host", false, true}, {"both", true, true}};
 
-using HostMemory = std::shared_ptr<std::byte>;
-
-HostMemory make_host_memory(bool pinned) {
-  if (pinned) return make_pinned_memory<std::byte>(largest_bytes);
-  return {new std::byte[largest_bytes], std::default_delete<std::byte[]>()};
-}
-
 /// Host memory to send from and to receive in, `largest_bytes` each; there once a case needed it.
 struct HostBuffers {
-  HostMemory sent, received;
+  std::shared_ptr<std::byte> sent, received;
   void poison(std::size_t bytes) const { std::memset(received.get(), 0xFF, bytes); }
 
   /// Sends the same words as the GPU's node.
   void make(bool pinned, const Node& node) {
     if (sent) return;
-    HostBuffers made{make_host_memory(pinned), make_host_memory(pinned)};
+    const auto make_one = [=]() -> std::shared_ptr<std::byte> {
+      if (pinned) return make_pinned_memory<std::byte>(largest_bytes);
+      return {new std::byte[largest_bytes], std::default_delete<std::byte[]>()};
+    };
+    HostBuffers made{make_one(), make_one()};
     FATHOM_CUDA(cudaMemcpy(made.sent.get(), node.sent(), largest_bytes, cudaMemcpyDeviceToHost));
     made.poison(largest_bytes);  // and the operating system's pages are there
     *this = std::move(made);
@@ -86,20 +83,18 @@ Workload host_workload(Context& context, const SharedMachine& machine, const Sha
     else
       FATHOM_CUDA(cudaMemcpyAsync(to, from, run.bytes, cudaMemcpyDefault, on));
   };
-  const auto in = [=, &node](cudaStream_t on) { transfer(sent, node.received(), on); };
+  const auto in = [=, &node] { transfer(sent, node.received(), stream); };
   const auto out = [=, &node](cudaStream_t on) { transfer(node.sent(), received, on); };
-
   Workload workload;
   // The driver itself moves pageable memory through memory of its own, and waits for it.
   workload.host_paced = !run.pinned;
-  workload.launch = [=] { run.direction.to_gpu ? in(stream) : out(stream); };
+  workload.launch = [=] { run.direction.to_gpu ? in() : out(stream); };
   if (run.direction.both()) {
-    workload.launch = tied(
-        {&node}, stream,
-        [=, &node] {
-          in(stream);
-          out(node.stream());
-        });
+    const auto both = [=, &node] {
+      in();
+      out(node.stream());
+    };
+    workload.launch = tied({&node}, stream, both);
   }
   workload.poison = [=, &host, poison = poisoning({&node}, stream, run.bytes)] {
     poison();
@@ -175,11 +170,7 @@ constexpr Engine engines[] = {
 /// Copies in one launch: so many that the microseconds in which GPUs wait for each other's streams
 /// do not count.
 constexpr int copies_per_launch = 4;
-constexpr Precision pair_precision{
-    .relative_half_width = 0.01, .min_samples = 6, .time_limit_s = 0.03};
-
-/// Copies so small that nothing but their beginning and end counts, and so many in one launch that
-/// what the GPUs wait for each other's streams does not.
+/// Copies so small that nothing but their beginning and end counts.
 constexpr std::size_t latency_bytes = 4;
 constexpr int latency_copies = 64;
 
@@ -194,13 +185,12 @@ struct PeerRun {
 void queue_copies(const Machine& machine, const PeerRun& run, const Node& from, const Node& to,
                   const Node& on) {
   const OnDevice here(on.ordinal);
-  for (int i = 0; i < run.copies; ++i) {
+  for (int i = 0; i < run.copies; ++i)
     if (run.engine.by_sm)  // a pair is of one kind, as a rule
       queue_copy(machine, from.sent(), to.received(), run.bytes, 1, on.stream());
     else
       FATHOM_CUDA(cudaMemcpyPeerAsync(to.received(), to.ordinal, from.sent(), from.ordinal,
                                       run.bytes, on.stream()));
-  }
 }
 
 Workload peer_workload(Context& context, const SharedMachine& machine, const PeerRun& run) {
@@ -243,7 +233,7 @@ Case peer_case(const SharedMachine& machine, const PeerRun& run) {
        {"size", static_cast<std::int64_t>(largest_bytes)}},
       static_cast<double>(largest_bytes) * copies_per_launch * (run.both ? 2 : 1), *machine);
   c.bound = times(peer_bound(machine->topology, run.from, run.to), run.both ? 2 : 1);
-  c.precision = pair_precision;
+  c.precision = short_precision;
   c.suite = quick_if(run.engine.is_plain_copy());
   c.prepare = [=](Context& context) { return peer_workload(context, machine, run); };
   return c;
@@ -266,8 +256,7 @@ Case latency_case(const SharedMachine& machine, const PeerRun& run, const char* 
 /// the links differs. One pass is over `chase_lines` different lines, more than any L1 holds.
 constexpr int chase_loads = 512, chase_sms = 8;
 
-/// How long a load of another GPU's memory takes: a chase of one thread, whose every load needs the
-/// one before it.
+/// A chase of one thread, whose every load needs the one before it.
 Workload chase_workload(Context& context, const SharedMachine& machine, int from, int to) {
   cudaStream_t stream = context.stream();
   const Node& memory = machine->node(from);
@@ -306,11 +295,6 @@ Case chase_case(const SharedMachine& machine, int from, int to) {
   return c;
 }
 
-/// Loads and stores need each GPU to reach the other's memory.
-bool reach_each_other(const Machine& machine, int a, int b) {
-  return machine.access(a, b) && machine.access(b, a);
-}
-
 }  // namespace
 
 std::vector<Case> host_cases(const SharedMachine& machine) {
@@ -331,6 +315,10 @@ std::vector<Case> host_cases(const SharedMachine& machine) {
 }
 
 std::vector<Case> peer_cases(const SharedMachine& machine) {
+  // Loads and stores need each GPU to reach the other's memory.
+  const auto reach_each_other = [&](int a, int b) {
+    return machine->access(a, b) && machine->access(b, a);
+  };
   std::vector<Case> cases;
   std::vector<std::pair<int, int>> pairs;
   for (const int from : machine->usable)
@@ -341,12 +329,12 @@ std::vector<Case> peer_cases(const SharedMachine& machine) {
                                  {copy_engine, from, to, false, latency_bytes, latency_copies},
                                  "latency", latency_bytes, latency_copies));
   for (const auto& [from, to] : pairs)
-    if (reach_each_other(*machine, from, to)) cases.push_back(chase_case(machine, from, to));
+    if (reach_each_other(from, to)) cases.push_back(chase_case(machine, from, to));
   for (const Engine& engine : engines) {
     for (const bool both : {false, true}) {
       for (const auto& [from, to] : pairs) {
         // Without access the driver goes through the host, whoever asks.
-        const bool possible = engine.is_plain_copy() || reach_each_other(*machine, from, to);
+        const bool possible = engine.is_plain_copy() || reach_each_other(from, to);
         if (possible && !(both && from > to))
           cases.push_back(peer_case(machine, {engine, from, to, both}));
       }

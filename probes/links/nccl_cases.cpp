@@ -12,10 +12,9 @@
 namespace fathom::links {
 namespace {
 
-// Two ways to time operations that follow each other. One is nccl-tests': the host's clock from the
-// first call until it sees all streams at rest, so that of small ones it is the calls that take the
-// time. The other, `queued`: by events on the GPU, of operations that were all queued before the
-// first begins, as in a CUDA graph or behind other work.
+// Two ways to time operations that follow each other: as nccl-tests does, by the host's clock from
+// the first call until it sees all streams at rest, so that calls are what small ones take; and,
+// `queued`, by events on the GPU, all of them queued before the first begins.
 
 /// In one sample. By the host's clock nccl-tests' default of 20, since the beginning of the first
 /// and the end of the last count; of the largest sizes fewer, which take milliseconds each.
@@ -27,9 +26,6 @@ int operations_of(bool queued, std::size_t bytes) {
 
 /// From here on both ways give the same.
 constexpr std::size_t largest_queued_bytes = std::size_t{4} << 20;
-
-constexpr Precision queued_precision{
-    .relative_half_width = 0.01, .min_samples = 6, .time_limit_s = 0.03};
 
 /// For which an operation may keep the host waiting.
 constexpr double patience_s = 60;
@@ -52,9 +48,9 @@ std::uint64_t wrong_words(Collective collective, int ranks, int rank, const Node
   return wrong;
 }
 
-/// One collective of one size, again and again, each time on the next part of the buffers: what the
-/// L2 still has of the last one would make those of up to some 16 MiB faster (nccl-tests walks,
-/// too). `counted`: bytes of one operation, as bus bandwidth counts them.
+/// Again and again, each time on the next part of the buffers: what the L2 still has of the last
+/// one would make up to some 16 MiB faster (nccl-tests walks, too). `counted`: bytes of one
+/// operation.
 Workload nccl_workload(Context& context, const SharedMachine& machine, Collective collective,
                        std::size_t whole, bool queued, double counted) {
   Nodes nodes;
@@ -123,7 +119,7 @@ Case nccl_case(const SharedMachine& machine, Collective collective, const char* 
   c.metric.name = "bus_bandwidth";
   if (!Nccl::may_reduce_in_switches()) c.bound = bus_bound(machine->topology, machine->usable);
   c.precision = bytes == largest_bytes ? headline_precision
-                : queued               ? queued_precision
+                : queued               ? short_precision
                                        : curve_precision;
   c.suite = quick_if(bytes == largest_bytes && collective == Collective::all_reduce);
   c.prepare = [=](Context& context) {

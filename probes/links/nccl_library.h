@@ -17,15 +17,13 @@ struct RankBuffers {
   cudaStream_t stream;
 };
 
-/// NCCL, and one communicator of this process's ranks. It is loaded at run time, so that Fathom
-/// builds and runs where it is not installed. The values and signatures are those of NCCL's API
-/// reference (nccl.h, unchanged since 2.7), reduced to what is called.
+/// NCCL, loaded at run time, and one communicator of this process's ranks. Values and signatures
+/// are those of NCCL's API reference (nccl.h, unchanged since 2.7), reduced to what is called.
 class Nccl {
  public:
-  /// Opens libnccl.so.2, or the file that environment variable FATHOM_NCCL_LIBRARY names. Never
-  /// throws: without NCCL the version is 0. Switches reduction in the NVLink switches (NVLS) off
-  /// unless NCCL_NVLS_ENABLE says otherwise: it counts fewer bytes on the links than bus bandwidth
-  /// does.
+  /// Opens libnccl.so.2, or the file that FATHOM_NCCL_LIBRARY names. Never throws: without NCCL the
+  /// version is 0. Unless NCCL_NVLS_ENABLE is set, reduction in the NVLink switches (NVLS) is off:
+  /// it counts fewer bytes on the links than bus bandwidth does.
   Nccl();
   ~Nccl();
   Nccl(const Nccl&) = delete;

@@ -6,7 +6,7 @@
 
 namespace fathom::memory_bandwidth {
 
-// The cases of the sweep, by what they ask. Each file's name says which.
+// The cases of the sweep, by what they ask.
 
 /// Registers, shared and distributed shared memory.
 std::vector<Case> on_chip_cases(const DeviceFacts& device);
@@ -18,9 +18,8 @@ std::vector<Case> curve_cases(const DeviceFacts& device);
 
 inline constexpr std::size_t kib = 1024, mib = 1024 * kib;
 
-/// The case without `prepare`, bound and counters. Axes in this order: sweep ("level", "footprint",
-/// "SMs", "in flight"), level ("L1"), operation, instruction, width, and `more`. The sweep "level"
-/// is sampled more surely.
+/// The case without `prepare`, bound and counters. Sweeps: "level", which is sampled more surely,
+/// "footprint", "SMs", "in flight".
 Case make_case(const std::string& sweep, const char* level, Operation operation,
                const std::string& instruction, int width, const Axes& more, Suite suite);
 
@@ -74,14 +73,12 @@ struct GlobalPlan {
 /// what its grid can share out. Has fewer warps where the granule would be larger than that set.
 GlobalPlan fitted(GlobalPlan plan);
 
-/// The case of the fitted plan. Axes: SMs, warps per SM, loads in flight, sharing, working set,
-/// bytes in flight.
+/// The case of the fitted plan.
 Case global_case(const DeviceFacts& device, const char* sweep, const char* level, Suite suite,
                  const GlobalPlan& plan);
 
-/// Adds what the counters must say of a launch whose data is in this level, and what they are
-/// wanted to say: in the L1, or it may be; in the L2, or behind it; all of it in DRAM, each byte
-/// once.
+/// Adds what the counters must say of a launch whose data is, or may be, in the L1; in the L2, or
+/// behind it; all of it in DRAM, each byte once.
 void count(Case& c, const GlobalPlan& plan, Level level);
 
 /// Shared memory of which an SM has no room for two blocks' worth.

@@ -224,18 +224,15 @@ Fact saturation_fact(std::span<const Entry> entries, const FactName& name, const
 
 std::vector<Fact> saturation_facts(std::span<const Entry> entries) {
   std::vector<Fact> facts;
-  const auto add = [&](const char* id, const char* level, const char* quantity, const char* unit,
-                       const char* sweep, const char* axis, double share) {
-    facts.push_back(
-        saturation_fact(entries, {id, level, quantity, unit, Better::lower}, sweep, axis, share));
-  };
   for (const auto& [id, level] :
        {std::pair{"l2.saturating_sms", "L2"}, {"dram.saturating_sms", "DRAM"}})
-    add(id, level, "SMs that saturate it", "SMs", "SMs", "SMs", 0.98);
+    facts.push_back(saturation_fact(
+        entries, {id, level, "SMs that saturate it", "SMs", Better::lower}, "SMs", "SMs", 0.98));
   for (const auto& [id, level] :
        {std::pair{"l2.bytes_in_flight", "L2"}, {"dram.bytes_in_flight", "DRAM"}})
-    add(id, level, "bytes in flight for 95 % of the best", "B", "in flight", "bytes in flight (B)",
-        0.95);
+    facts.push_back(saturation_fact(
+        entries, {id, level, "bytes in flight for 95 % of the best", "B", Better::lower},
+        "in flight", "bytes in flight (B)", 0.95));
   return facts;
 }
 
@@ -286,15 +283,14 @@ std::vector<View> views(std::span<const Entry> entries) {
 }  // namespace
 
 Findings conclude(std::span<const Entry> entries) {
-  Conclusions all{
-      .facts = fact_rows(),
-      .more_facts = {saturation_facts},
-      .answer =
-          "Loads move {shared.bandwidth} from shared memory, {l1.bandwidth} from the L1s, "
-          "{l2.bandwidth} from the L2 and {dram.bandwidth} from DRAM; DRAM needs "
-          "{dram.saturating_sms} and {dram.bytes_in_flight} in flight to be saturated.",
-      .views = views(entries)};
-  return evaluate(all, entries);
+  return evaluate(
+      {.facts = fact_rows(),
+       .more_facts = {saturation_facts},
+       .answer = "Loads move {shared.bandwidth} from shared memory, {l1.bandwidth} from the L1s, "
+                 "{l2.bandwidth} from the L2 and {dram.bandwidth} from DRAM; DRAM needs "
+                 "{dram.saturating_sms} and {dram.bytes_in_flight} in flight to be saturated.",
+       .views = views(entries)},
+      entries);
 }
 
 }  // namespace fathom::memory_bandwidth

@@ -4,12 +4,10 @@
 
 #include "probes/memory_bandwidth/cases.h"
 
-// Through global memory. The headline of each level behind a load instruction: a working set well
-// inside it, by operation, width and instruction, in the few shapes of grid that may be the best.
-// The quick suite has those that were the best on an H200, since each that is counted takes longer
-// to count than to time. Curves: bandwidth against working set, from what the L1s hold to what only
-// DRAM holds; and what it takes to saturate the L2 and DRAM, by the number of SMs and by the bytes
-// in flight.
+// Through global memory. Levels: a working set well inside each, in the few shapes of grid that may
+// be the best; the quick suite has those that were the best on an H200, since each that is counted
+// takes longer to count than to time. Curves: bandwidth against working set, and what it takes to
+// saturate the L2 and DRAM, by SMs and by bytes in flight.
 
 namespace fathom::memory_bandwidth {
 namespace {

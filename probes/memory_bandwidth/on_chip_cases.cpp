@@ -6,9 +6,8 @@
 
 #include "probes/memory_bandwidth/cases.h"
 
-// What never leaves an SM or its cluster, timed by the clocks of the SMs: operands that fused
-// multiply-adds read from the register file, and shared memory of the own block and of the next
-// block of a cluster.
+// What never leaves an SM or its cluster, timed by the SMs' clocks: operands of fused multiply-adds
+// from the register file, and shared memory of the own block and of the next one of a cluster.
 
 namespace fathom::memory_bandwidth {
 namespace {
@@ -89,7 +88,7 @@ Case register_case(const DeviceFacts& device) {
   return c;
 }
 
-/// Loads and stores of a warp; a copy moves each tile twice.
+/// A copy moves each tile twice.
 double bytes_per_warp(const SharedRun& run) {
   return static_cast<double>(run.walk.tile) * run.walk.tiles *
          (run.operation == Operation::copy ? 2 : 1);

@@ -14,9 +14,8 @@ namespace fathom::memory_bandwidth {
 namespace {
 
 /// What the launches of one case have told, by the extra whose value is their median:
-/// "bytes_per_clock", of one SM from its first warp's start to its last warp's end, the median over
-/// the SMs; "sm_clock_hz", clock64 against the global timer, over all warps; "sms" that ran any
-/// warp.
+/// "bytes_per_clock" of the median SM, from its first warp's start to its last warp's end;
+/// "sm_clock_hz", clock64 against the global timer; "sms" that ran any warp.
 using Readings = std::map<std::string, std::vector<double>>;
 
 struct Window {
@@ -69,12 +68,6 @@ std::map<std::string, double> extras(const Readings& readings) {
   return result;
 }
 
-/// A headline's samples are each a mean over hundreds of microseconds; more than a curve's point.
-constexpr Precision headline_precision{
-    .relative_half_width = 0.001, .min_samples = 36, .time_limit_s = 0.08};
-constexpr Precision curve_precision{
-    .relative_half_width = 0.01, .min_samples = 6, .time_limit_s = 0.03};
-
 const char* name_of(Operation operation) {
   constexpr const char* names[] = {"load", "store", "copy"};
   return names[static_cast<int>(operation)];
@@ -95,7 +88,9 @@ Case make_case(const std::string& sweep, const char* level, Operation operation,
   add_axes(c, more);
   c.suite = suite;
   c.metric = {"bandwidth", "B/s", Better::higher, std::nullopt};
-  c.precision = sweep == "level" ? headline_precision : curve_precision;
+  c.precision = Precision{.relative_half_width = 0.01, .min_samples = 6, .time_limit_s = 0.03};
+  if (sweep == "level")  // each sample is a mean over hundreds of microseconds
+    c.precision = Precision{.relative_half_width = 0.001, .min_samples = 36, .time_limit_s = 0.08};
   return c;
 }
 

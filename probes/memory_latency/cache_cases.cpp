@@ -11,16 +11,14 @@ namespace fathom::memory_latency {
 namespace {
 
 constexpr std::size_t line = 128;
-/// At least one round of every working set of the L1's curves. A set as large as the L2's need is
-/// not walked by one thread in the time there is: the block reads it all, so that the L2 holds what
-/// it can of it, and the thread then follows the first part of the chain, which is a random choice
-/// of lines.
+/// At least one round of every working set of the L1's curves. One thread has no time to walk over
+/// one of the L2's: the block reads it all, and the thread then follows the first part of the
+/// chain, a random choice of lines.
 constexpr int curve_loads = 4096;
 
 /// The cases of one cache, which say how much they expect it to hold.
 struct Sweep {
   std::vector<Case>& result;
-  const DeviceFacts& device;
   GlobalLoad load;
   double expected = 0;  ///< bytes
   int carveout_percent = 0;
@@ -29,7 +27,7 @@ struct Sweep {
   Case& add(const char* name, const Chase& chase, const Axes& axes, Suite suite) {
     Case& c = result.emplace_back(
         make_case(name, is_l1() ? "L1" : "L2", name_of(load), Timed::mean, axes, suite));
-    c.prepare = chase_workload(chase, in_region(device, load, carveout_percent));
+    c.prepare = chase_workload(chase, in_region(load, carveout_percent));
     return c;
   }
   void expect(Case& c) const {
@@ -47,9 +45,8 @@ struct Sweep {
             .warm_passes = 2};
   }
 
-  /// A point of a curve, on axes `more`. The block reads all of the set before. Every sixth of the
-  /// coarse points is counted: counting a case takes several times as long as timing it, and tells
-  /// of all points of a curve the same: that the loads were those wanted, and where they hit.
+  /// A point of a curve. The block reads all of the set before. Every sixth of the coarse points is
+  /// counted, which takes several times as long as timing it and tells the same of all points.
   void add_size(Chase chase, Axes more, std::size_t bytes, Suite suite,
                 const std::set<std::size_t>& coarse) {
     more.push_back(working_set_axis(bytes));
@@ -63,9 +60,8 @@ struct Sweep {
 
   /// Elements of a chase, one in each stride, that fill three quarters of the cache if a line is
   /// half of the candidate and four thirds of it if a line is that long: at strides of half the
-  /// candidate they fit, and at the candidate's they do if and only if a line is shorter. Elements
-  /// are at random in one half or the other of their strides, or a shorter line would leave every
-  /// second set empty.
+  /// candidate they fit, and at the candidate's only if a line is shorter. They are at random in
+  /// one half or the other of their strides, or a shorter line would leave every second set empty.
   void add_lines(Suite suite) {
     for (const int candidate : {64, 128, 256}) {
       for (const int stride : {candidate / 2, candidate}) {
@@ -94,7 +90,7 @@ struct Sweep {
 
 void add_l1(std::vector<Case>& result, const DeviceFacts& device) {
   const models::SmLimits& sm = models::sm_limits(device.major, device.minor);
-  Sweep l1{result, device, GlobalLoad::cached};
+  Sweep l1{result, GlobalLoad::cached};
   // What the driver can set while a block runs: each block takes some shared memory for the system,
   // so that a carve-out of nothing becomes the next larger one.
   std::vector<int> carveouts;
@@ -131,7 +127,7 @@ void add_l1(std::vector<Case>& result, const DeviceFacts& device) {
 
 void add_l2(std::vector<Case>& result, const DeviceFacts& device) {
   const std::size_t size = device.l2_bytes;
-  Sweep l2{result, device, GlobalLoad::l2_only, static_cast<double>(size)};
+  Sweep l2{result, GlobalLoad::l2_only, static_cast<double>(size)};
   const std::size_t unit = size >= 16 * mib ? mib / 4 : 16 * 1024;
   const std::set<std::size_t> coarse =
       geometric(256 * 1024, std::min(4 * size, region_bytes(device)), 2, unit);
@@ -178,7 +174,6 @@ struct Level {
 constexpr Level levels[] = {{"L1", GlobalLoad::cached, CacheState::hot, 128, 1024},
                             {"L2", GlobalLoad::l2_only, CacheState::cold, 512, 4096}};
 
-/// One chase through all pairs in turn.
 Reporting pairs(Context& context, const Level& level, int distance) {
   cudaStream_t stream = context.stream();
   const std::size_t bytes = level.count * level.spacing;
@@ -259,18 +254,15 @@ void add_constants(std::vector<Case>& result) {
     // Far within the 2 KiB of the first level and far beyond them (Jia et al., 2018).
     constexpr std::size_t within = 1024, beyond = 16 * kib;
     const Chase first = constant_chase(within, timed), second = constant_chase(beyond, timed);
-    const auto add = [&](const char* level, const char* instruction, std::size_t bytes,
-                         const Chase& chase, const PrepareChase& prepare) {
-      result.push_back(headline(level, instruction, bytes, chase, prepare));
-    };
-    add("constant L1", "ld.const", within, first, in_constants());
-    add("constant L1.5", "ld.const", beyond, second, in_constants());
-    add("constant L2", "ld.const", constant_bytes, first_use(constant_bytes, timed),
-        in_constants(true));
-    add("parameters L1", "ld.param", within, first, in_parameters);
-    add("parameters L1.5", "ld.param", beyond, second, in_parameters);
-    add("parameters first use", "ld.param", parameter_bytes, first_use(parameter_bytes, timed),
-        in_parameters);
+    result.insert(result.end(),
+                  {headline("constant L1", "ld.const", within, first, in_constants()),
+                   headline("constant L1.5", "ld.const", beyond, second, in_constants()),
+                   headline("constant L2", "ld.const", constant_bytes,
+                            first_use(constant_bytes, timed), in_constants(true)),
+                   headline("parameters L1", "ld.param", within, first, in_parameters),
+                   headline("parameters L1.5", "ld.param", beyond, second, in_parameters),
+                   headline("parameters first use", "ld.param", parameter_bytes,
+                            first_use(parameter_bytes, timed), in_parameters)});
   }
   const std::set<std::size_t> coarse = geometric(512, constant_bytes, 2, constant_line);
   std::set<std::size_t> sizes = geometric(512, constant_bytes, 4, constant_line);

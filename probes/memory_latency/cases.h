@@ -5,7 +5,7 @@
 
 namespace fathom::memory_latency {
 
-// The cases of the sweep, by what they ask. Each file's name says which.
+// The cases of the sweep, by what they ask.
 
 /// Every level, both ways, and distributed shared memory.
 std::vector<Case> latency_cases(const DeviceFacts& device);
@@ -42,10 +42,9 @@ LaunchChase chase_through(Context& context, GlobalLoad load, int carveout_percen
                           void* memory);
 /// Bytes of the one region, in device memory, that every chase but the TLB's runs in.
 std::size_t region_bytes(const DeviceFacts& device);
-PrepareChase in_region(const DeviceFacts& device, GlobalLoad load, int carveout_percent = 0);
+PrepareChase in_region(GlobalLoad load, int carveout_percent = 0);
 
-/// The case without `prepare` and counters. Its axes, in this order: sweep ("size"), level ("L1"),
-/// instruction, method, and `more`.
+/// The case without `prepare` and counters.
 Case make_case(const char* sweep, const char* level, const char* instruction, Timed timed,
                const Axes& more, Suite suite = Suite::standard);
 /// A level's own, of a working set inside it: a fact by itself, sampled more surely than a curve's

@@ -9,19 +9,14 @@ namespace fathom::memory_latency {
 /// reach of the TLBs and what a miss of theirs costs.
 std::vector<Fact> size_facts(std::span<const Entry> entries);
 
-/// Sizes of the constant caches, and of the instruction caches with what an instruction from each
-/// costs.
+/// Sizes of the constant and instruction caches, and what an instruction from each of these costs.
 std::vector<Fact> code_and_constant_facts(std::span<const Entry> entries);
 
-// Sizes that no chase has to find out, since the driver says them. The cases carry them as extras,
-// in bytes, so that a recording states them too.
-
-inline constexpr const char* register_bytes = "register_bytes_per_sm";
-inline constexpr const char* shared_bytes = "shared_bytes_per_sm";
-inline constexpr const char* memory_bytes = "memory_bytes";
-
-/// registers.size, shared.size, dram.size.
+/// registers.size, shared.size, dram.size: the driver says them, and the cases carry them as
+/// extras, in bytes, so that a recording states them too.
 std::vector<Fact> driver_size_facts(std::span<const Entry> entries);
+inline constexpr const char *register_bytes = "register_bytes_per_sm",
+                            *shared_bytes = "shared_bytes_per_sm", *memory_bytes = "memory_bytes";
 
 /// Line sizes of the L1 and the L2, what a miss of each brings along, and how many lines of a wide
 /// stride they keep, which says whether their sets are hashed; and the slices of the L2.

@@ -10,17 +10,15 @@ namespace fathom::memory_latency {
 namespace {
 
 constexpr int mean_loads = 4096;
-
 int loads_for(Timed timed) { return timed == Timed::mean ? mean_loads : max_timed_loads; }
 
-Case cache_case(const DeviceFacts& device, const char* level, GlobalLoad load, Timed timed,
-                std::size_t bytes) {
+Case cache_case(const char* level, GlobalLoad load, Timed timed, std::size_t bytes) {
   const Chase chase{.chain = spread(bytes, 128),
                     .loads = loads_for(timed),
                     .warm = every_word(bytes),
                     .warm_passes = 2,
                     .timed = timed};
-  Case c = headline(level, name_of(load), bytes, chase, in_region(device, load));
+  Case c = headline(level, name_of(load), bytes, chase, in_region(load));
   if (load == GlobalLoad::cached || load == GlobalLoad::l2_only) c.counters = hits(load, chase);
   return c;
 }
@@ -35,7 +33,7 @@ Case dram_case(const DeviceFacts& device, Timed timed) {
                     .warm = spread(bytes, large_page_bytes),
                     .warm_passes = 1,
                     .timed = timed};
-  Case c = headline("DRAM", name_of(load), bytes, chase, in_region(device, load));
+  Case c = headline("DRAM", name_of(load), bytes, chase, in_region(load));
   c.extras = {{memory_bytes, static_cast<double>(device.memory_bytes)}};
   c.cache = CacheState::cold;
   // Refresh and the other traffic of DRAM make single samples differ by more than any interval.
@@ -192,25 +190,16 @@ std::vector<Case> latency_cases(const DeviceFacts& device) {
   using enum GlobalLoad;
   std::vector<Case> result;
   const std::size_t in_l2 = device.l2_bytes / 8 / (64 * kib) * (64 * kib);
-  for (const Timed timed : {Timed::mean, Timed::each}) {
-    const auto add_cache = [&](const char* level, GlobalLoad load, std::size_t bytes) {
-      result.push_back(cache_case(device, level, load, timed, bytes));
-    };
-    const auto add_shared = [&](const char* instruction, SharedLoad load) {
-      result.push_back(shared_case(device, instruction, load, timed));
-    };
-    add_shared("ld.shared", SharedLoad::load);
-    add_cache("L1", cached, 16 * kib);
-    add_cache("L1", read_only, 16 * kib);
-    add_cache("L2", l2_only, in_l2);
-    result.push_back(dram_case(device, timed));
-    result.push_back(texture_case("texture L1", 16 * kib, timed));
-    result.push_back(texture_case("texture L2", mib, timed));
-    add_shared("atom.shared.add", SharedLoad::atomic_add);
-    add_shared("atom.shared.cas", SharedLoad::atomic_cas);
-    add_cache("L2", atomic_add, mib);
-    add_cache("L2", atomic_cas, mib);
-  }
+  for (const Timed timed : {Timed::mean, Timed::each})
+    result.insert(
+        result.end(),
+        {shared_case(device, "ld.shared", SharedLoad::load, timed),
+         cache_case("L1", cached, timed, 16 * kib), cache_case("L1", read_only, timed, 16 * kib),
+         cache_case("L2", l2_only, timed, in_l2), dram_case(device, timed),
+         texture_case("texture L1", 16 * kib, timed), texture_case("texture L2", mib, timed),
+         shared_case(device, "atom.shared.add", SharedLoad::atomic_add, timed),
+         shared_case(device, "atom.shared.cas", SharedLoad::atomic_cas, timed),
+         cache_case("L2", atomic_add, timed, mib), cache_case("L2", atomic_cas, timed, mib)});
   add_clusters(result, device);
   return result;
 }

@@ -121,9 +121,9 @@ std::size_t region_bytes(const DeviceFacts& device) {
   return std::min(wanted, device.memory_bytes / 4);
 }
 
-PrepareChase in_region(const DeviceFacts& device, GlobalLoad load, int carveout_percent) {
-  return [=, region = region_bytes(device)](Context& context, Chase& chase) {
-    const Buffer memory = context.buffers().output("region", region);
+PrepareChase in_region(GlobalLoad load, int carveout_percent) {
+  return [=](Context& context, Chase& chase) {
+    const Buffer memory = context.buffers().output("region", region_bytes(context.device()));
     // Not zero, which could be told from data by compression, up to behind the last element.
     const Chain& c = chase.chain;
     const std::uint64_t span = (c.count - 1) * c.stride +
@@ -151,8 +151,7 @@ Case headline(const char* level, const char* instruction, std::size_t bytes, con
               const PrepareChase& prepare) {
   Case c = make_case("latency", level, instruction, chase.timed, {working_set_axis(bytes)},
                      Suite::quick);
-  // The mean over thousands of loads already, and most do not vary at all: a dozen samples of it
-  // say so.
+  // The mean over thousands of loads already, and most do not vary at all.
   c.precision = Precision{.relative_half_width = 0.002, .min_samples = 12, .time_limit_s = 0.15};
   c.prepare = chase_workload(chase, prepare);
   return c;

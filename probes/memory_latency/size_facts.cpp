@@ -68,10 +68,9 @@ void widen(Fact& fact, double value) {
 namespace {
 
 /// Where a curve changes its slope near `around`: the x at which two straight lines over
-/// RampScale::share that meet there fit the medians of the points best by least squares. Points
-/// further away than a factor of 1.3 do not count. Where a change of slope is slight, this is
-/// steadier than the boundary between two regimes, which lies between two points. Nothing with
-/// fewer than three points to either side.
+/// RampScale::share that meet there fit the medians of the points best by least squares. Where the
+/// change is slight, this is steadier than the boundary between two regimes, which lies between two
+/// points. Nothing with fewer than three points to either side.
 std::optional<double> hinge(std::span<const CurvePoint> curve, double around) {
   constexpr RampScale scale = RampScale::share;
   constexpr double within = 1.3, fewest = 3;

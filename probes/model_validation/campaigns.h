@@ -4,9 +4,9 @@
 
 namespace fathom::model_validation {
 
-/// One figure of a campaign: what was found in each trial against what a model says of it. The two
-/// must be equal each time. In the entry it becomes two counters: `<name>`, the sums of both sides,
-/// and `<name>_mismatches`, the number of trials that differ, expected to be 0.
+/// One figure of a campaign: what was found in each trial, which must equal what a model says. The
+/// entry has it as two counters: `<name>`, the sums of both sides, and `<name>_mismatches`, the
+/// number of trials that differ, expected to be 0.
 struct Comparison {
   std::string name;      ///< a counter's role, or what else was asked: "driver_blocks"
   std::string source;    ///< the chip's metric, or the call that answers
@@ -15,7 +15,6 @@ struct Comparison {
   std::int64_t compared = 0, differing = 0;
   double found_sum = 0, expected_sum = 0;
   std::vector<std::string> examples{};  ///< the first trials that differ, in words
-
   static constexpr std::size_t most_examples = 8;
 
   /// One trial; `describe` is asked for its words if they are needed. Returns whether it agrees.
@@ -31,10 +30,9 @@ struct CampaignResult {
   std::optional<std::string> wrong{};  ///< what is wrong with an output, if anything is
 };
 
-/// Puts into the entry, whose metric is the number of trials that differ, in their plural, what the
-/// campaign found, with the counters of each comparison. A campaign that could not compare
-/// everything has no value; without a reason for that it has failed. Returns what is wrong with an
-/// output.
+/// Puts into the entry, whose metric's unit is the trials' plural, what the campaign found. One
+/// that could not compare everything has no value; without a reason for that it has failed. Returns
+/// what is wrong with an output.
 std::optional<std::string> report(const CampaignResult& result, Entry& entry);
 
 }  // namespace fathom::model_validation

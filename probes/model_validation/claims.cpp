@@ -22,9 +22,8 @@ void add_answer(Conclusions& rows, const std::string& model, const std::string& 
                  " left} of the cases could not be compared with " + what + "]";
 }
 
-/// L1 is measured on no GPU: what `fathom predict transformer` counts is held against what makers
-/// and the Hugging Face Hub publish of three models. The claim speaks of the number of parameters
-/// alone; models of about as many have caches of very different size.
+/// Measured on no GPU: what `fathom predict transformer` counts is held against what makers and the
+/// Hugging Face Hub publish of three models.
 ClaimRow l1() {
   using namespace models;
   struct Model {

@@ -51,10 +51,9 @@ bool Comparison::add(double found, double expected, const std::function<std::str
   expected_sum += expected;
   if (found == expected) return true;
   ++differing;
-  if (examples.size() < most_examples) {
+  if (examples.size() < most_examples)
     examples.push_back(
         fmt::format("{} has {:g} {} instead of {:g}", describe(), found, unit, expected));
-  }
   return false;
 }
 

@@ -40,7 +40,6 @@ constexpr Figure figures[][3] = {
      {"requests", [](const WarpAccess& a) -> double { return models::global_cost(a).requests; }},
      {"instructions", executed}}};
 
-/// What is tested: one instruction.
 struct Instruction {
   Space space;
   Access op;
@@ -238,7 +237,7 @@ Case occupancy_case() {
 std::vector<Case> cases(const DeviceFacts&) {
   std::vector<Case> result;
   for (const Space space : {Space::shared, Space::global})
-    for (const models::Access op : {models::Access::load, models::Access::store})
+    for (const Access op : {Access::load, Access::store})
       for (const int bytes : {1, 2, 4, 8, 16}) result.push_back(warp_case(space, op, bytes));
   result.push_back(occupancy_case());
   return result;

@@ -18,7 +18,6 @@ constexpr double low_occupancy = 37.6;
 bool as_the_driver_says(const Entry& e) {
   return e.extras.at("model_blocks_per_sm") == e.extras.at("driver_blocks_per_sm");
 }
-/// The achieved share of the theoretical occupancy.
 double share_achieved(const Entry& e) {
   return counter_of("achieved_occupancy")(e) / axis_of(theory)(e);
 }

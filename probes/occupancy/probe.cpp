@@ -12,13 +12,11 @@
 namespace fathom::occupancy {
 namespace {
 
-/// `turned`: the resource that the sweep turns: "block size", "shared memory", ... `whole_waves`:
-/// blocks fill each of their waves.
+/// `turned`: the resource that the sweep turns. `whole_waves`: blocks fill each of their waves.
 Case make_case(const DeviceFacts& device, const char* turned, const Variant& variant, int threads,
                int shared, bool quick, bool whole_waves) {
   const Kernel kernel = kernel_of(variant);
-  // The device's maximum, not this configuration's: the attribute stays with the kernel, and other
-  // configurations share it.
+  // The device's maximum: the attribute stays with the kernel, which other configurations share.
   resident_blocks_with(kernel, threads, static_cast<int>(device.shared_bytes_per_block_max));
   const int resident = resident_blocks_of(kernel, threads, static_cast<std::size_t>(shared));
   const int wave = std::max(1, resident) * device.sms;
@@ -39,7 +37,7 @@ Case make_case(const DeviceFacts& device, const char* turned, const Variant& var
   Case c;
   c.name = fmt::format("{}/{}/vectors:{}/block:{}/ballast:{}/shared:{}", turned, grid,
                        variant.vectors, threads, variant.ballast, shared);
-  std::replace(c.name.begin(), c.name.end(), ' ', '-');
+  std::ranges::replace(c.name, ' ', '-');
   c.axes = {{"turned", turned},
             {"grid", grid},
             {"16-byte loads in flight", std::int64_t{variant.vectors}},
@@ -91,22 +89,19 @@ std::vector<Case> cases(const DeviceFacts& device) {
     // Where two blocks per SM limits meet the same shared-memory size, one of them is enough.
     if (names.insert(c.name).second) result.push_back(std::move(c));
   };
-  // O1, O2: block sizes, as a kernel usually is.
+  // O1, O2.
   for (const int threads : {32, 64, 128, 192, 256, 384, 512, 768, 1024})
     add("block size", {}, threads, 0, threads == 32 || threads == 256 || threads == 1024);
   for (const int threads : {256, 1024}) add("block size", {}, threads, 0, false, true);
-  // O3, O4: shared memory sets the resident blocks; more loads in flight per thread make up for
-  // fewer threads.
+  // O3, O4: shared memory sets the resident blocks; more loads in flight make up for fewer threads.
   for (const bool persistent : {false, true})
     for (const int vectors : {1, 4})
       for (const int blocks : {1, 2, 3, 4, 6, 8})
         add("shared memory", {persistent, vectors}, 256, shared_for_blocks(device, blocks),
             !persistent && (blocks == 1 || blocks == 2 || blocks == 4));
-  // O4: registers.
   for (const int ballast : ballasts)
     for (const int threads : {128, 256})
       add("registers", {true, 1, ballast}, threads, 0, threads == 128);
-  // O4's second figure: registers and 32 KiB of shared memory together.
   add("registers and shared memory", {true, 1, 164}, 256, 32 * 1024, true);
   return result;
 }

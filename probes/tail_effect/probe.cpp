@@ -20,8 +20,7 @@ namespace {
 constexpr double fma_latency_clocks = 4;
 /// Time of an empty launch as the timing sees it, which a sample of many launches spreads.
 constexpr double launch_seconds = 2e-6;
-/// Clocks that a full wave takes: long against the launch, whose own time differs by a quarter of a
-/// microsecond between processes.
+/// Clocks that a full wave takes: long against what the launch's own time differs by.
 constexpr double wave_clocks = 200'000;
 constexpr std::size_t chunk_bytes = 1 << 20;
 
@@ -46,7 +45,6 @@ Workload prepare_chain(Context& context, int iterations, const Blocks& grid) {
       });
 }
 
-/// What all kinds of block have in common, in a grid of `blocks`.
 Case grid_case(const char* kind, const models::Grid& grid) {
   const models::Waves w = models::waves(grid);
   Case c;
@@ -120,8 +118,7 @@ std::vector<Case> cases(const DeviceFacts& device) {
   std::vector<Case> all;
   const int shared = shared_for_blocks(device, blocks_per_sm);
   const auto add = [&](auto make, int resident, int threads) {
-    // Quarters of a wave up to four, and one block past each of the first two whole waves, where
-    // a staircase is at its worst.
+    // Quarters of a wave, and one block past whole waves, where a staircase is at its worst.
     const int wave = device.sms * resident;
     std::set<int> sizes{wave + 1, 2 * wave + 1};
     for (int quarters = 1; quarters <= 16; ++quarters) sizes.insert(wave * quarters / 4);

@@ -25,7 +25,6 @@ std::string ranges(const Members& numbers) {
   return text;
 }
 
-/// The facts, one after the other.
 struct Facts {
   std::vector<Fact> all{};
 
@@ -48,7 +47,6 @@ struct Facts {
     return add(std::move(name), of.reason, of.matrix, value, std::move(method));
   }
 
-  /// An adjusted Rand index, which is 1 at most.
   void add_index(const char* id, const char* subject, const std::string& reason,
                  const Matrix& matrix, double value, const std::string& of) {
     Fact& fact =
@@ -61,7 +59,6 @@ struct Facts {
   }
 };
 
-/// The fewest and the most members of a group; of no groups 0.
 std::pair<std::size_t, std::size_t> sizes_of(const std::vector<Members>& groups) {
   if (groups.empty()) return {};
   const auto [fewest, most] = std::ranges::minmax(groups, {}, &Members::size);
@@ -109,7 +106,6 @@ void add_gpcs(Facts& facts, const Topology& t) {
   facts.add({"sms_outside_clusters", "GPU", "SMs that only clusters of two use", "SMs"}, c,
             static_cast<double>(c.outside.size()), method);
 
-  // "SM 0-1, 16-17", and where latencies had to say so.
   for (std::size_t g = 0; g < t.known_gpcs.size(); ++g) {
     const Members& group = t.known_gpcs[g];
     Members added;
@@ -139,7 +135,6 @@ void add_gpcs(Facts& facts, const Topology& t) {
       fmt::format(" of GPCs by {} from one set of lines and the other's", j.instructions));
 }
 
-/// The second method for TPCs is the latencies' likeness.
 void add_tpcs(Facts& facts, const Topology& t) {
   const SmPairs &p = t.cluster_pairs, &l = t.latency_pairs;
   const auto groups = members(t.tpcs);

@@ -166,7 +166,6 @@ Grouping parsimonious_clusters(const Rows& rows, std::size_t least, std::size_t 
   const auto widest = static_cast<std::size_t>(std::ranges::max_element(widths) - widths.begin());
   std::size_t chosen = widest;
   const std::size_t deletions = std::min(most_deletions, rows.front().size());
-  // With one column there is nothing to leave out.
   if (widest > 0 && deletions > 1) {
     Rows without;  // silhouettes without each group of columns
     for (std::size_t g = 0; g < deletions; ++g)

@@ -62,12 +62,11 @@ struct Grouping {
   double widest_silhouette = 0;
 };
 
-/// Groups of rows that rise and fall together, as `clusters` has them, `least` to `most` of them
-/// and no more than rows. The number is the smallest that fits better than one fewer and one
-/// more and whose silhouette falls short of the widest by no more than two standard errors of that
-/// difference. Things grouped at two scales, such as SMs by side of the chip and again within each
-/// side, have two numbers that fit about as well; the widest silhouette alone then goes with the
-/// noise, and another run, or another choice of columns, gives other groups.
+/// `clusters` of rows, `least` to `most` of them and no more than rows: the smallest number that
+/// fits better than one fewer and one more and whose silhouette falls short of the widest by no
+/// more than two standard errors of that difference. Where things are grouped at two scales, such
+/// as SMs by side of the chip and again within each, the widest silhouette alone would go with the
+/// noise.
 ///
 /// The columns are taken as a sample: standard errors are by the delete-a-group jackknife (Kott,
 /// "The delete-a-group jackknife", 2001) over twelve groups of them, and the smallest model within

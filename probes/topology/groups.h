@@ -82,8 +82,7 @@ struct Partitions : LatencyGroups {
 /// GPCs by what clusters join, from all cluster sizes.
 struct ClusterGroups : Groups {
   /// SMs on which no cluster larger than two ran beside SMs of another TPC, although clusters join
-  /// more elsewhere: the GPU keeps them apart from the GPC that they sit in. Their labels make each
-  /// pair of them a group.
+  /// more elsewhere. Their labels make each pair of them a group.
   Members outside;
   std::vector<Members> inside;  ///< each other group: a GPC, or the part of it that clusters reach
   bool has_halves = false;      ///< else there is no reproducibility
@@ -98,11 +97,10 @@ struct Gpcs : Groups {
   double own = 0, other = 0;  ///< correlation of those outside with their GPC, and with the next
   std::string instructions;   ///< whose latencies these are; the matrix is of the last of them
 };
-/// SMs by GPC from latencies alone, by loads, and by atomics where they were measured: as many GPCs
-/// as clusters show. GPCs side by side differ far less than the places within them do, so the SMs
-/// are cut into halves until there are half as many regions as GPCs, and these into places that are
-/// some cycles apart; what is left at each place, the additive model of its own SMs and lines taken
-/// away, is then grouped in each region.
+/// By latencies of loads, and of atomics where they were measured: as many GPCs as clusters show.
+/// GPCs side by side differ far less than the places within them do, so the SMs are cut into halves
+/// until there are half as many regions as GPCs, and these into places that are some cycles apart;
+/// what each place's own additive model leaves is then grouped in each region.
 Gpcs joined_gpcs(const ClusterGroups& clusters, const Latencies& loads, const Latencies& atomics);
 
 /// Each SM with at most one partner; one without is alone.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "probes/topology/groups.h"
 #include "probes/claims.h"
+#include "probes/topology/groups.h"
 
 // What latencies tell: groups of SMs, and sides of the L2; and all methods together.
 
@@ -38,8 +38,8 @@ TwoGroups near_and_far(const Rows& left) {
   return two_groups(all);
 }
 
-/// 1 where an SM is far from a line, else 0. What is different within the near and within the far
-/// ones, if only by a little, would else be groups of its own: correlation knows no scale.
+/// 1 where an SM is far from a line, else 0: correlation knows no scale, so that small differences
+/// within the near ones would else be groups of their own.
 Rows far_or_not(Rows left) {
   const TwoGroups groups = near_and_far(left);
   for (auto& row : left)
@@ -50,12 +50,9 @@ Rows far_or_not(Rows left) {
 /// Two groups or more, by the correlation of what an additive model of SMs and lines leaves of the
 /// latencies, or, for sides of the L2, of whether that is short or long. The model holds most of
 /// the variance (0.87 on an L40: Alpay and Basaran, "Non-Uniform L2 Cache Latency Across the
-/// Streaming Multiprocessors of an NVIDIA L40", 2026), but not who is near to what. The reason may
-/// be that groups are not to be trusted.
+/// Streaming Multiprocessors of an NVIDIA L40", 2026), but not who is near to what.
 LatencyGroups latency_groups(const Latencies& latencies, bool sides) {
-  constexpr std::size_t least = 2;
-  /// Most sides that are looked for: GPUs of today have one or two.
-  constexpr std::size_t most_sides = 4;
+  constexpr std::size_t least = 2, most_sides = 4;  // GPUs of today have one or two
   LatencyGroups result;
   result.matrix = latencies.both;
   result.reason = result.matrix.reason;

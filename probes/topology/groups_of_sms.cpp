@@ -9,8 +9,8 @@
 #include "probes/topology/groups.h"
 #include "results/statistics.h"
 
-// GPCs: what clusters join, and where SMs sit that clusters leave out. TPCs: pairs of SMs by how often
-// clusters of two join them, and how alike their latencies are.
+// GPCs: what clusters join, and where SMs sit that clusters leave out. TPCs: pairs of SMs by how
+// often clusters of two join them, and how alike their latencies are.
 
 namespace fathom::topology {
 ClusterGroups gpcs_by_clusters(std::span<const Entry> entries) {
@@ -41,20 +41,18 @@ ClusterGroups gpcs_by_clusters(std::span<const Entry> entries) {
   result.has_halves = !halves[0].empty() && !halves[1].empty();
   result.reproducibility =
       adjusted_rand_index(connected(sms, halves[0]), connected(sms, halves[1]));
-  halves[0].insert(halves[0].end(), halves[1].begin(), halves[1].end());
+  append(halves[0], halves[1]);
   result.labels = connected(sms, halves[0]);
   constexpr std::size_t sms_of_tpc = 2;
   const auto groups = members(result.labels);
   const bool any_larger = std::ranges::max(groups, {}, &Members::size).size() > sms_of_tpc;
   for (const Members& group : groups)
     if (any_larger && group.size() <= sms_of_tpc)
-      result.outside.insert(result.outside.end(), group.begin(), group.end());
+      append(result.outside, group);
     else
       result.inside.push_back(group);
   return result;
 }
-
-// GPCs by latencies alone.
 
 namespace {
 
@@ -229,8 +227,6 @@ Gpcs joined_gpcs(const ClusterGroups& clusters, const Latencies& loads, const La
   return result;
 }
 
-// TPCs.
-
 namespace {
 
 struct Partner {
@@ -253,7 +249,7 @@ Partner largest_of(const std::vector<double>& row, std::size_t own) {
 /// How many times as often as with any other an SM must share a cluster with its partner.
 constexpr double least_margin = 2;
 
-/// Each SM with the one of its largest figure, if that is so both ways; of counts, if each is large
+/// Each SM with the one of its largest figure, if that is so both ways, and counts are large
 /// enough.
 void pair_up(SmPairs& result, const Rows& figures, bool counts) {
   const auto partner_of = [&](std::size_t sm) {
@@ -281,8 +277,10 @@ SmPairs pairs_by_clusters(std::span<const Entry> entries) {
     const std::size_t sms = halves[0].matrix.rows.size();
     if (matrix.reason.empty() && (matrix.rows.size() != sms || matrix.rows.front().size() != sms))
       matrix.reason = "the counts are not of each two SMs";
-    if (!matrix.reason.empty()) result.reason = fmt::format("clusters of two: {}", matrix.reason);
-    if (!matrix.reason.empty()) return result;
+    if (!matrix.reason.empty()) {
+      result.reason = fmt::format("clusters of two: {}", matrix.reason);
+      return result;
+    }
     pair_up(halves[half], matrix.rows, true);
   }
   const Matrix& second = halves[1].matrix;
@@ -294,7 +292,6 @@ SmPairs pairs_by_clusters(std::span<const Entry> entries) {
   result.matrix.repeats += second.repeats;
   append(result.matrix.evidence, second.evidence);
   pair_up(result, counts, true);
-  // The share of an SM's clusters with its most and with its second most frequent partner.
   result.share = INFINITY;
   for (std::size_t sm = 0; sm < sms; ++sm) {
     const double all = std::accumulate(counts[sm].begin(), counts[sm].end(), 0.0);

@@ -144,8 +144,7 @@ std::vector<Case> cluster_cases(const DeviceFacts& device) {
 
 // One SM at a time: its latency to each line of the L2.
 
-/// One region for all of them, in device memory. Larger than what the pool moves from round to
-/// round, so that line i is the same memory in all cases.
+/// Larger than what the pool moves from round to round: line i is the same memory in all cases.
 constexpr std::size_t region_bytes = BufferPool::small_bytes + (std::size_t{8} << 20);
 
 constexpr std::uint32_t lines_of_set = 192;
@@ -177,7 +176,6 @@ std::optional<std::string> check(const LineReport& report, const LineTask& task)
   return std::nullopt;
 }
 
-/// All samples of each SM's lines, of one SM or of several, one after the other.
 using LineReadings = std::vector<std::vector<double>>;
 
 /// Mean latency over the SMs and lines, in cycles less those of an empty bracket.
@@ -206,8 +204,7 @@ std::vector<double> profile(const LineReadings& readings) {
   return values;
 }
 
-/// A launch for each SM, the last one first, with one block on each SM: the shared memory that it
-/// asks for leaves no room for a second.
+/// A launch for each SM, the last one first, with one block on each SM by its shared memory.
 Workload workload(Context& context, LineAccess access, int set, const std::vector<int>& smids,
                   const std::shared_ptr<LineReadings>& readings) {
   cudaStream_t stream = context.stream();
@@ -248,7 +245,6 @@ Workload workload(Context& context, LineAccess access, int set, const std::vecto
   return workload;
 }
 
-/// `smids`: one SM, or all.
 Case latency_case(const DeviceFacts& device, LineAccess access, int set,
                   const std::vector<int>& smids) {
   const bool all = smids.size() > 1;
@@ -268,8 +264,7 @@ Case latency_case(const DeviceFacts& device, LineAccess access, int set,
   c.prepare = [=, readings = std::make_shared<LineReadings>()](Context& context) {
     return workload(context, access, set, smids, readings);
   };
-  // No L2 hit rate: where an access passes through both partitions of the L2, each counts a
-  // look-up.
+  // No L2 hit rate: both partitions that an access passes through count a look-up.
   if (!all && access == LineAccess::load && smids.front() % counted_every == 0)
     c.counters = {{"global_load_sectors", lines_of_set * double(repeats + warm_passes), 0,
                    "one sector for each load of the one SM"},
@@ -283,8 +278,7 @@ std::vector<Case> latency_cases(const DeviceFacts& device) {
   std::iota(all.begin(), all.end(), 0);
   for (const LineAccess access : {LineAccess::load, LineAccess::atomic_add}) {
     for (const int sm : all) result.push_back(latency_case(device, access, 0, {sm}));
-    // Other lines, in one case, since nobody looks at them, and in the other order of SMs, so that
-    // no drift could look like a place.
+    // Other lines in one case, and in the other order of SMs, so that no drift looks like a place.
     result.push_back(latency_case(device, access, 1, all));
   }
   return result;

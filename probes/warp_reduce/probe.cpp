@@ -14,19 +14,14 @@ namespace {
 
 constexpr std::size_t KiB = 1024, MiB = KiB * KiB, GiB = KiB * MiB;
 
-/// How far the streaming model may be off with its default parameters.
-constexpr double model_tolerance = 0.25;
-/// What a sum takes beside the stream: clearing the result or the counters beforehand, and adding
-/// up the blocks' sums. Fitted to sums of 1 KiB to 16 MiB on an H200, which take 1.4 to 2.2 us more
-/// than the streaming model's launch and bytes.
+constexpr double model_tolerance = 0.25;  ///< of the streaming model by its default parameters
+/// What a sum takes beside the stream: clearing the result or the counters, and adding up the
+/// blocks' sums. Fitted to sums of 1 KiB to 16 MiB on an H200, which take 1.4 to 2.2 us more.
 constexpr double combining_seconds = 1.9e-6;
-/// From here on DRAM must have moved every byte.
-constexpr std::size_t dram_sized = GiB;
+constexpr std::size_t dram_sized = GiB;  ///< from here on DRAM must have moved every byte
 /// A cold launch is one whose input the L2 cannot hold anyway: below, the flush would be measured
 /// against a working set that in practice would be found there.
 constexpr std::size_t cold_multiple_of_l2 = 4;
-/// GPUs with less memory skip the 4 GiB cases.
-constexpr std::size_t memory_for_4_gib = 12 * GiB;
 
 const char* name_of(Recipe recipe) {
   constexpr const char* names[] = {"tile", "loop", "scalar-loop", "dynamic"};
@@ -102,8 +97,8 @@ Workload sum_workload(Context& context, const Sum& sum, const std::byte* source,
     launch_reference(element, source, sum.elements(), partial.data, stream);
     if (element == Element::i32) {
       const auto parts = copy_to_host<std::uint64_t>(partial, stream);
-      const auto expected = static_cast<std::uint32_t>(
-          std::accumulate(parts.begin(), parts.end(), std::uint64_t{0}));
+      const auto expected =
+          static_cast<std::uint32_t>(std::accumulate(parts.begin(), parts.end(), std::uint64_t{0}));
       const std::uint32_t got = copy_to_host<std::uint32_t>(result.data, 1, stream)[0];
       if (got == expected) return std::nullopt;
       return fmt::format("the sum is {} instead of {} (modulo 2^32)", got, expected);
@@ -150,8 +145,7 @@ Workload prepare_cub(Context& context, const Sum& sum, OffsetType offset) {
   cub_sum(element, nullptr, sum.elements(), offset, nullptr, nullptr, bytes, nullptr);
   const Buffer temporary =
       context.buffers().output("cub temporary" + suffix, std::max<std::size_t>(bytes, 1));
-  // CUB's own shape is not ours to know: the tolerance of a grid as large as our largest holds for
-  // it.
+  // CUB's own shape is not ours to know: it has the tolerance of a grid as large as our largest.
   return sum_workload(context, sum, source, result, 512, 65536,
                       [=, bytes = temporary.bytes, stream = context.stream()]() mutable {
                         cub_sum(element, source, sum.elements(), offset, result.data,
@@ -159,7 +153,6 @@ Workload prepare_cub(Context& context, const Sum& sum, OffsetType offset) {
                       });
 }
 
-/// Exact loads of one launch.
 models::StreamCost loads_of(const Sum& sum, const SumLayout& layout, std::size_t blocks) {
   const int size = element_bytes(sum.kernel.element);
   const std::uint64_t start = sum.offset_bytes();
@@ -204,8 +197,8 @@ std::vector<CounterRequest> counters_of(const Sum& sum, const SumLayout& layout,
 Expectation expectation(const DeviceFacts& device, const Sum& sum, std::size_t blocks,
                         CacheState cache) {
   const Recipe recipe = sum.kernel.recipe;
-  const int resident = std::min(resident_blocks(sum.kernel),
-                                recipe == Recipe::dynamic ? dynamic_blocks_per_sm : 64);
+  const int resident =
+      std::min(resident_blocks(sum.kernel), recipe == Recipe::dynamic ? dynamic_blocks_per_sm : 64);
   const bool tiles = recipe == Recipe::tile || recipe == Recipe::dynamic;
   const int per_access =
       recipe == Recipe::scalar_loop ? element_bytes(sum.kernel.element) : vector_bytes;
@@ -244,9 +237,9 @@ Case make_case(const DeviceFacts& device, const Sum& sum) {
                                  name_of(element), threads, size_name(sum.bytes));
   if (sum.more != 0) name += fmt::format("{:+}", sum.more);
   if (sum.offset != 0) name += fmt::format("/offset:{}", sum.offset);
-  Case c = bandwidth_case(device, name,
-                          static_cast<double>(sum.elements()) * element_bytes(element),
-                          sum.bytes >= dram_sized);
+  Case c =
+      bandwidth_case(device, name, static_cast<double>(sum.elements()) * element_bytes(element),
+                     sum.bytes >= dram_sized);
   const bool cold = sum.bytes >= cold_multiple_of_l2 * device.l2_bytes;
   c.cache = cold ? CacheState::cold : CacheState::hot;
   c.axes = {{"part", "sum"},
@@ -265,10 +258,9 @@ Case make_case(const DeviceFacts& device, const Sum& sum) {
   if (!sum.against_cub) return c;
   for (const OffsetType offset : {OffsetType::int32, OffsetType::int64})
     if (cub_can_sum(element, sum.elements(), offset))
-      c.opponents.push_back(
-          {fmt::format("cub::DeviceReduce::Sum, {} count",
-                       offset == OffsetType::int32 ? "int32" : "int64"),
-           [=](Context& context) { return prepare_cub(context, sum, offset); }});
+      c.opponents.push_back({fmt::format("cub::DeviceReduce::Sum, {} count",
+                                         offset == OffsetType::int32 ? "int32" : "int64"),
+                             [=](Context& context) { return prepare_cub(context, sum, offset); }});
   return c;
 }
 
@@ -302,7 +294,7 @@ std::vector<Sum> sums(const DeviceFacts& device) {
   const SumKernel tile{}, dynamic{Recipe::dynamic}, loop{Recipe::loop, Element::f32, loop_threads},
       scalar{Recipe::scalar_loop, Element::f32, loop_threads};
   std::vector<Sum> result;
-  if (device.memory_bytes >= memory_for_4_gib)
+  if (device.memory_bytes >= 12 * GiB)
     for (const SumKernel& kernel : {tile, dynamic}) result.push_back({kernel, 4 * GiB, true, true});
   for (const SumKernel& kernel : {tile, dynamic, loop, scalar})
     result.push_back({kernel, GiB, true, true});

@@ -24,12 +24,10 @@ constexpr int reductions = 2048;
 /// with a full set of such units, 8 on a V100 (Jia et al., arXiv 1804.06826, table 4.1; an H100 has
 /// the same), 29 from shared memory of an H100 (models/published_figures.cpp).
 constexpr double addition_latency = 4, double_addition_latency = 8, shared_latency = 29;
-/// We know of no published figure for a shuffle or for the integer instruction. Fathom measured
-/// both on an H200 (recordings/h200): 145.7 cycles for five shuffles with their additions,
-/// and 46.1.
+/// Of these no figure is published: Fathom measured on an H200 (recordings/h200) 145.7 cycles for
+/// five shuffles with their additions, and 46.1.
 constexpr double shuffle_latency = 25, reduce_add_latency = 46;
-/// Covers what differs between chips.
-constexpr double tolerance = 0.25;
+constexpr double tolerance = 0.25;  ///< covers what differs between chips
 constexpr int steps = 5;
 
 const char* name_of(WarpMethod method) {
@@ -38,7 +36,6 @@ const char* name_of(WarpMethod method) {
   return names[static_cast<int>(method)];
 }
 
-/// What the lanes of a warp hold.
 template <class T>
 using Warp = std::array<T, lanes>;
 
@@ -48,8 +45,7 @@ Warp<T> reduced(WarpMethod method, Warp<T> x) {
   for (int distance = lanes / 2; distance > 0; distance /= 2) {
     const Warp<T> before = x;
     for (int lane = 0; lane < lanes; ++lane) {
-      // Beyond the last lane shuffle-down gives a lane its own value back; the tree leaves those
-      // lanes out.
+      // Beyond the last lane shuffle-down gives a lane its own value back.
       const int down = lane + distance < lanes ? lane + distance : lane;
       if (method == WarpMethod::shuffle_down)
         x[lane] += before[down];
@@ -63,8 +59,8 @@ Warp<T> reduced(WarpMethod method, Warp<T> x) {
   return x;
 }
 
-/// What every lane must hold at the end: additions are in the GPU's order, and the renormalisation
-/// is exact, so the values must be equal. The integer instruction adds as any order does.
+/// What every lane must hold at the end, exactly: additions are in the GPU's order, and the
+/// renormalisation is exact.
 template <class T>
 std::optional<std::string> verify(const WarpStage& stage, const Buffer& out, cudaStream_t stream) {
   const int repeated = reductions_per_round(stage.type);
@@ -172,8 +168,7 @@ std::optional<Expectation> expected_throughput(const WarpStage& stage, const Dev
       fmt::format("{} wavefronts of loads and {} of stores, one a clock and SM", loads, stores)};
 }
 
-/// Cycles of one reduction alone; nothing for double precision where the chip has few such units,
-/// whose latency is not known to us.
+/// Cycles of one reduction alone; nothing for double precision where the chip has few such units.
 std::optional<Expectation> expected_latency(const WarpStage& stage, const DeviceFacts& device) {
   if (stage.method == WarpMethod::reduce_add)
     return Expectation{reduce_add_latency, tolerance, "what Fathom measured on an H200"};
@@ -259,7 +254,6 @@ std::vector<Case> warp_stage_cases(const DeviceFacts& device) {
           WarpMethod::shared_tree, WarpMethod::shared_butterfly}) {
       const bool instruction = method == WarpMethod::reduce_add;
       if (instruction && (type != Element::i32 || device.major < 8)) continue;
-      // One warp and chain, or as many as keep the SM busy.
       const int rounds = reductions / reductions_per_round(type);
       result.push_back(make_case({method, type, 1, 1, rounds}, device));
       result.push_back(make_case({method, type, throughput_warps, max_chains, rounds}, device));
