@@ -10,7 +10,7 @@
 namespace fathom::launch_overhead {
 namespace {
 
-/// A case without `prepare`, whose metric is a time in seconds. Its axes: sweep, what, and `more`.
+/// A case without `prepare`, whose metric is a time in seconds.
 Case make_case(const char* sweep, const std::string& what, const Axes& more, bool quick) {
   Case c;
   c.name = fmt::format("{}/{}", sweep, what);
@@ -72,7 +72,6 @@ Workload stamped(Context& context, const Buffer& stamps, std::function<void()> l
   return workload;
 }
 
-/// Launches this graph.
 std::function<void()> launching(GraphExec graph, cudaStream_t stream) {
   return [=, shared = std::make_shared<GraphExec>(std::move(graph))] {
     FATHOM_CUDA(cudaGraphLaunch(shared->get(), stream));
@@ -101,8 +100,7 @@ Case chain_case(const char* where, int kernels, bool quick) {
   return c;
 }
 
-/// Times the mean gap from the end of a kernel's work to the begin of the work of the next, which
-/// depends on it.
+/// The mean gap from the end of a kernel's work to the begin of that of the next, which needs it.
 Case gap_case(bool graph, bool programmatic) {
   Case c = make_case("gap", graph ? in_graph : in_stream,
                      {{"programmatic", programmatic ? "yes" : "no"}}, true);
@@ -137,10 +135,8 @@ std::vector<Case> chain_cases(const DeviceFacts& device) {
 
 // What the host pays: calls on a stream that nothing else uses, by the host's clock.
 
-/// Calls that make a sample: below the number of launches that the driver queues before it makes
-/// the host wait, and far above the clock's resolution.
+/// Calls that make a sample: the driver queues more before it makes the host wait.
 constexpr int batch = 64;
-/// Round trips to the GPU that make a sample.
 constexpr int round_trips = 16;
 /// A GPU that has not answered by then has a fault.
 constexpr double answer_limit_s = 2;
@@ -150,8 +146,7 @@ using MakeSampler = std::function<std::function<double()>(Context&)>;
 
 void synchronize(cudaStream_t stream) { FATHOM_CUDA(cudaStreamSynchronize(stream)); }
 
-/// Times calls that do not wait for the GPU, or round trips; the stream is emptied after the clock
-/// has stopped.
+/// Times calls or round trips; the stream is emptied after the clock has stopped.
 template <class Call>
 std::function<double()> batched(cudaStream_t stream, Call call, int calls = batch) {
   return [=] {

@@ -19,8 +19,7 @@ Figures machine(std::span<const Entry> entries) {
   return {{{"run", {}, Pick::first, extra_of("visible_gpus")}}, entries};
 }
 
-/// Why nothing was measured between GPUs, by engines that need access to another GPU's memory or
-/// by NCCL.
+/// Why nothing was measured between GPUs.
 std::string why_none(const Figures& around, bool needs_access, bool needs_nccl = false) {
   const double gpus = around["run visible_gpus"];
   if (gpus == 1) return "one GPU: this process sees no other";
@@ -53,7 +52,6 @@ FactRow host_latency_row(const char* id, const std::string& direction) {
           left_out};
 }
 
-/// Median over the pairs.
 FactRow pairs_row(std::span<const Entry> entries, FactName name, const char* link,
                   const std::string& engine, const std::string& direction) {
   // The sender's copy engine has a way through the host; the others need access.

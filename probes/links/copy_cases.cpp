@@ -18,14 +18,12 @@ void queue_copy(const Machine& machine, const void* from, void* to, std::size_t 
          static_cast<const uint4*>(from), static_cast<uint4*>(to), packs);
 }
 
-/// `factor` times what is known of a link.
 std::optional<Bound> times(const std::optional<Bound>& bound, double factor) {
   if (!bound || factor == 1) return bound;
   return Bound{bound->value * factor, fmt::format("{} x ({})", factor, bound->source)};
 }
 
-// Host memory to the GPU and back: by the copy engines, and by kernels that load and store mapped
-// memory.
+// Host memory to the GPU and back, by copy engines and by kernels.
 
 struct Direction {
   const char* name;
@@ -167,8 +165,7 @@ constexpr Engine copy_engine{"copy engine", false, false}, sm_loads{"SM loads", 
 constexpr Engine engines[] = {
     copy_engine, {"copy engine reads", false, true}, sm_loads, {"SM stores", true, false}};
 
-/// Copies in one launch: so many that the microseconds in which GPUs wait for each other's streams
-/// do not count.
+/// So many in one launch that what GPUs wait for each other's streams does not count.
 constexpr int copies_per_launch = 4;
 /// Copies so small that nothing but their beginning and end counts.
 constexpr std::size_t latency_bytes = 4;

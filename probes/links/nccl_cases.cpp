@@ -30,7 +30,6 @@ constexpr std::size_t largest_queued_bytes = std::size_t{4} << 20;
 /// For which an operation may keep the host waiting.
 constexpr double patience_s = 60;
 
-/// Words of a rank's result that are not what they must be.
 std::uint64_t wrong_words(Collective collective, int ranks, int rank, const Node& node,
                           std::size_t whole) {
   using enum Collective;
@@ -73,8 +72,7 @@ Workload nccl_workload(Context& context, const SharedMachine& machine, Collectiv
 
   Workload workload;
   workload.capturable = false;
-  // Timed by the host: one of them before each sample, so that what NCCL sets up at a first call is
-  // set up then.
+  // Timed by the host: one before each sample, in which NCCL sets up what it does at a first call.
   workload.launch = tied(nodes, stream, [=] { queue(queued ? count : 1); });
   if (!queued) {
     workload.host_paced = true;

@@ -19,8 +19,7 @@ constexpr const char* nvls_variable = "NCCL_NVLS_ENABLE";
 Nccl::Nccl() {
   setenv(nvls_variable, "0", /*overwrite=*/0);
   const char* override_path = std::getenv("FATHOM_NCCL_LIBRARY");
-  // Threads of NCCL's own may outlive its last communicator: it stays loaded, as the linker would
-  // have it.
+  // Threads of NCCL's own may outlive its last communicator: it stays loaded.
   void* library = dlopen(override_path ? override_path : "libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return;
   const auto find = [&](auto& function, const char* name) {

@@ -42,8 +42,7 @@ void add_timing(Fact& fact, const Entry& entry) {
       entry.timing.mode == "in-kernel clock" ? ", SM clocks x SMs x SM clock" : ", timed by events";
 }
 
-/// The same per SM and clock: by the clocks that the SMs read, else by the clock that the driver
-/// reported.
+/// Per SM and clock: by the clocks that the SMs read, else by the one that the driver reported.
 void take_per_clock(Fact& fact, const Entry& entry) {
   add_timing(fact, entry);
   const auto extra = [&](const char* name) { return extra_of(name)(entry); };
@@ -154,8 +153,7 @@ std::vector<FactRow> fact_rows() {
     add({fmt::format("dsmem.bandwidth_cluster_{}", size),
          fmt::format("distributed shared memory, cluster of {}", size), "bandwidth"},
         "distributed shared", "load", no_clusters, {{"cluster size", size}});
-  // What the L2 gives by instruction, working set and sharing, which is what published figures
-  // differ in: the best case of each kind.
+  // By instruction, working set and sharing, which is what published figures differ in.
   const auto add_kind = [&](const std::string& id, const std::string& how, const char* instruction,
                             const char* sharing, bool both_partitions) {
     FactRow& row = add({"l2.bandwidth_" + id, "L2, " + how, "bandwidth"}, "L2", "load", left_out,
@@ -210,8 +208,6 @@ Fact saturation_fact(std::span<const Entry> entries, const FactName& name, const
   fact.method = fmt::format("fewest of {} with {} of the best bandwidth, {}", points.size(),
                             format_percent(share), format_bandwidth(best));
   if (name.unit == "B") {
-    // Little's law from the sweep itself: the time of a load where least is in flight, times the
-    // best bandwidth.
     const double latency = least / metric_of(*least_loaded);
     fact.method +=
         fmt::format("; Little's law from the least loaded point: {} x {} = {}",

@@ -22,8 +22,7 @@ void add_curve(std::vector<Case>& result, const DeviceFacts& device, const Acces
   const std::uint64_t l1s = static_cast<std::uint64_t>(limits_of(device).unified_bytes) *
                             static_cast<std::uint64_t>(device.sms);
   const bool may_hit_l1 = access.operation == Operation::load && access.path == Path::cached;
-  // Loads: a part for each SM that all its warps walk over, as long as that is not too much for a
-  // launch; above, a part for each warp.
+  // Loads: a part for each SM, as long as that is not too much for a launch, else for each warp.
   const std::uint64_t by_block_up_to =
       access.operation != Operation::load ? 0
       : may_hit_l1                        ? 2 * l1s
@@ -94,8 +93,7 @@ std::vector<Case> level_cases(const DeviceFacts& device) {
       plan.bytes = static_cast<std::uint64_t>(l2_share * static_cast<double>(device.l2_bytes));
     } else {
       plan.bytes = largest_region(device);
-      // Loads find nothing in the L2. Stores follow the last launch's, whose last lines are still
-      // to be written back: as many as this launch leaves behind.
+      // Stores follow the last launch's, which left as many lines to be written back.
       if (plan.access.operation == load) plan.cache = CacheState::cold;
     }
     if (level != Level::dram) plan.traffic = traffic_for(device, level, device.sms);
@@ -107,7 +105,6 @@ std::vector<Case> level_cases(const DeviceFacts& device) {
     if (level == Level::l2) c.extras["share_of_l2"] = l2_share;
     count(c, plan, level);
   };
-  /// The same in this grid, where it fits.
   const auto add_grid = [&](Level level, const Access& access, int blocks_per_sm,
                             bool quick = false, double l2_share = in_one_partition) {
     constexpr int threads = 1024;

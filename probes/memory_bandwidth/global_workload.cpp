@@ -16,8 +16,7 @@ std::uint64_t largest_region(const DeviceFacts& device) {
 
 namespace {
 
-/// `bytes` of random data: prefixes of one buffer up to a size and of another above it, so that a
-/// curve of many sizes fills random data twice and not for each of them.
+/// Prefixes of two buffers, so that a curve of many sizes fills random data only twice.
 Buffer source(Context& context, std::uint64_t bytes) {
   const std::uint64_t whole =
       bytes <= BufferPool::small_bytes ? BufferPool::small_bytes : largest_region(context.device());
@@ -33,7 +32,6 @@ std::uint32_t sum_of(Context& context, const Buffer& data) {
   return copy_to_host<std::uint32_t>(word, context.stream()).front();
 }
 
-/// Gives the L1 all that it can have.
 template <class Run>
 void prefer_l1(void (*kernel)(Run)) {
   FATHOM_CUDA(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
@@ -129,7 +127,6 @@ Reporting prepare(Context& context, const GlobalPlan& plan) {
   return result;
 }
 
-/// "ld.global.cg", "st.global", "ld.global.cg, st.global".
 std::string instruction_of(const Access& access) {
   constexpr const char* loads[] = {"ld.global", "ld.global.cg", "ld.global.L1::no_allocate"};
   const std::string load = loads[static_cast<int>(access.path)];

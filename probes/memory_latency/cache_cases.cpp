@@ -131,8 +131,7 @@ void add_l2(std::vector<Case>& result, const DeviceFacts& device) {
   const std::size_t unit = size >= 16 * mib ? mib / 4 : 16 * 1024;
   const std::set<std::size_t> coarse =
       geometric(256 * 1024, std::min(4 * size, region_bytes(device)), 2, unit);
-  // Where edges may be: the L2 as a whole, its partitions, and what a partition keeps of the
-  // other's.
+  // Where edges may be: the L2, its partitions, and what a partition keeps of the other's.
   const std::size_t step = std::max(unit, size / 64 / unit * unit);
   std::set<std::size_t> sizes = coarse;
   add_steps(sizes, size / 4 / step * step, size * 5 / 4, step);
@@ -140,8 +139,7 @@ void add_l2(std::vector<Case>& result, const DeviceFacts& device) {
     const bool quick = coarse.contains(bytes) || bytes % (4 * step) == 0;
     Chase chase = l2.strided(bytes / line, line);
     chase.warm_passes = 1;
-    // Around the edges a change of slope must show: the points that only the default suite has are
-    // measured longer.
+    // Around the edges a change of slope must show.
     if (!quick) chase.loads *= 4;
     l2.add_size(chase, {}, bytes, quick_if(quick), coarse);
   }
@@ -225,7 +223,6 @@ PrepareChase in_constants(bool cold = false) {
   };
 }
 
-/// Each launch brings the parameters anew.
 LaunchChase in_parameters(Context&, Chase& chase) {
   return [words = parameter_words(chase.chain)](const Chase& with_report, cudaStream_t stream) {
     launch_parameter_chase(*words, with_report, stream);
@@ -240,8 +237,7 @@ Chase constant_chase(std::size_t bytes, Timed timed) {
           .timed = timed};
 }
 
-/// What is read but once: each load from another 256 bytes, so that none finds what a miss before
-/// it brought along.
+/// Each load from another 256 bytes, so that none finds what a miss before it brought along.
 Chase first_use(std::size_t bytes, Timed timed) {
   const Chain chain = spread(bytes, 256);
   return {.chain = chain,

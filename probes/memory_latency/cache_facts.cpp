@@ -38,8 +38,8 @@ struct CacheLevel {
   /// least this factor. In the L2, some of what fits is far already, and of what overflows some
   /// hits.
   double overflow;
-  /// A set of which at least some misses every time takes longer than this times a hit: a miss of
-  /// the L1 takes six times as long or more, one of the L2 more than twice as long.
+  /// A set of which some misses takes longer than this times a hit. A miss takes twice as long as
+  /// one or more, of the L1 six times.
   double missing_some;
   /// The level's own hit: of the L2, where it depends on the place, of as many lines side by side.
   AxisFilter hit;
@@ -151,8 +151,7 @@ std::string strided_lines(std::span<const Entry> entries, const CacheLevel& of, 
   return "";
 }
 
-/// Whether an index of address bits, into so many sets of so many ways, keeps at every stride what
-/// stayed.
+/// Whether so many sets of so many ways, by address bits, keep at every stride what stayed.
 bool explains(const Kept& k, std::uint64_t sets, std::uint32_t ways) {
   return std::ranges::all_of(
       k.at,
@@ -229,8 +228,7 @@ Curve beside_code(std::span<const Entry> entries, std::int64_t constants) {
   return curve(entries, {{"sweep", "beside code"}, {"constants (B)", constants}});
 }
 
-/// The cache that constants share with code: what of both stays in it, with all the constants
-/// there are and with few of them.
+/// The cache that constants share with code, by all the constants there are and by few of them.
 Fact size_with_code(std::span<const Entry> entries, const FactName& name) {
   constexpr std::int64_t few_constants = 16 * 1024;
   constexpr double same_size = 1.25;  // at most between two curves of one cache

@@ -105,8 +105,7 @@ void add_near_and_far(std::vector<FactRow>& rows) {
   }
 }
 
-/// Over the distances of the chases through another block's shared memory; the own block is at
-/// distance 0.
+/// Over the distances of the chases through another block's shared memory; 0 is the own block.
 void add_distances(std::vector<FactRow>& rows) {
   const std::string subject = "distributed shared memory";
   const auto add = [&](FactName name, const Figure& figure, std::int64_t cluster = 0) {
@@ -135,8 +134,6 @@ void add_distances(std::vector<FactRow>& rows) {
          "this GPU has no clusters, or its cases were left out"});
 }
 
-/// Latency of every level in cycles and in seconds; the L2's near and far parts; distributed shared
-/// memory by cluster size.
 std::vector<FactRow> latency_rows(std::span<const Entry> entries) {
   std::vector<FactRow> rows;
   for (const FactLevel& level : levels) add_level(rows, entries, level);

@@ -23,8 +23,7 @@ Case cache_case(const char* level, GlobalLoad load, Timed timed, std::size_t byt
   return c;
 }
 
-/// Flushed before each launch; one load of each large page first, so that no load of the chase
-/// waits for a translation that a warm TLB would hold.
+/// Flushed before each launch; one load of each large page first, so that none waits for a TLB.
 Case dram_case(const DeviceFacts& device, Timed timed) {
   constexpr GlobalLoad load = GlobalLoad::l2_only;
   const std::size_t bytes = region_bytes(device) / large_page_bytes * large_page_bytes;
@@ -105,7 +104,6 @@ void add_clusters(std::vector<Case>& result, const DeviceFacts& device) {
 // Memory behind a link: the host's, pinned, and another GPU's. One load of 4 KiB each, by an
 // instruction that no cache of this GPU may answer.
 
-/// `allocate` gives the memory, as this GPU addresses it.
 template <class Allocate>
 Case link_case(const char* level, Timed timed, Allocate allocate) {
   constexpr GlobalLoad load = GlobalLoad::system;

@@ -40,8 +40,7 @@ double take(Readings& readings, const Report& report, const Reporting& of) {
   return of.pairs ? median(latencies) : mean;
 }
 
-/// "latency_ns" by the SM clock that the kernels themselves saw, "sm_clock_hz"; of `each` the
-/// distribution over the loads of all samples.
+/// "latency_ns" by the SM clock that the kernels saw; of `each` the distribution over all loads.
 std::map<std::string, double> extras(const Readings& r) {
   std::map<std::string, double> result;
   if (r.means.empty()) return result;
@@ -60,7 +59,6 @@ std::map<std::string, double> extras(const Readings& r) {
   return result;
 }
 
-/// Nothing if a launch ended where it must, by the addresses that it must, and took time.
 std::optional<std::string> check(const Report& report, const Reporting& of) {
   const bool timed =
       of.timed == Timed::mean ? report.clocks > 0 : report.times[of.loads - 1] != 0xFFFFFFFFu;

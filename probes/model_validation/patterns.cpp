@@ -32,7 +32,6 @@ struct Generator {
   /// A multiple of the width such that `span` bytes from there on lie within the region.
   std::uint64_t base_for(std::uint64_t span) { return below((region - span) / width + 1) * width; }
 
-  /// Addresses as they are drawn, lane after lane.
   WarpAccess by_lane(auto&& draw) {
     WarpAccess access = models::broadcast(op, bytes);
     for (std::uint64_t& address : access.address) address = draw();
@@ -77,7 +76,6 @@ struct Generator {
     return access;
   }
 
-  /// The same but for a lane or two.
   WarpAccess nearly_paired() {
     WarpAccess access = paired();
     access.address[below(warp_size)] = base_for(width);
@@ -147,7 +145,6 @@ struct Generator {
     });
   }
 
-  /// Random lanes share a few addresses.
   WarpAccess few_addresses() {
     std::vector<std::uint64_t> choice(1 + below(12));
     const std::uint64_t span = chance(50) ? 512 : region;
@@ -155,7 +152,6 @@ struct Generator {
     return by_lane([&] { return choice[below(choice.size())]; });
   }
 
-  /// Each lane anywhere in a window of `span` bytes.
   WarpAccess within(std::uint64_t span) {
     const std::uint64_t base = base_for(span);
     return by_lane([&] { return base + below(span / width) * width; });

@@ -22,7 +22,6 @@ using models::WarpAccess;
 
 /// Two spaces, two operations, five widths: what --patterns is divided among.
 constexpr int warp_campaigns = 20;
-/// Patterns that are checked and counted together.
 constexpr std::size_t batch = 1024;
 
 /// What a counter must read of one pattern; its role is "shared_load_" and the name.
@@ -130,8 +129,7 @@ CampaignResult run(Context& context, CounterSession* counters, const std::string
   return result;
 }
 
-/// Random patterns of one space, operation and width; every counter must read what the model says
-/// of each of them.
+/// Every counter must read what the model says of each pattern.
 Case warp_case(Space space, Access op, int bytes) {
   const Instruction of{space, op, bytes};
   Case c;
@@ -185,8 +183,7 @@ int driver_blocks(Occupant kernel, const models::KernelResources& block) {
                             static_cast<std::size_t>(block.dynamic_shared_bytes));
 }
 
-/// Random block sizes, shared memory and carve-outs of kernels with different registers: resident
-/// blocks by the model and by the driver.
+/// Resident blocks of random configurations, by the model and by the driver.
 CampaignResult run_occupancy(Context& context, const KeepGoing& keep_going, Entry& entry) {
   const DeviceFacts& device = context.device();
   const models::SmLimits& sm = models::sm_limits(device.major, device.minor);
