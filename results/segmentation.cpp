@@ -11,7 +11,6 @@
 #include <random>
 #include <stdexcept>
 
-#include "results/distributions.h"
 #include "results/query.h"
 #include "results/statistics.h"
 
