@@ -91,10 +91,10 @@ struct Segmentation {
 /// Intervals are percentiles over curves bootstrapped from the samples, of those that have the same
 /// kinds of regimes: 95 % of them. Deterministic.
 ///
-/// Points with the same x count as one. Takes about n^2 (1 + bootstraps) steps; a curve
-/// of more than a thousand points is cut at every so many of them. Throws std::invalid_argument for
-/// an empty curve, a point without samples, x or samples that are not finite and above zero, x that
-/// descends, or options out of range.
+/// Points with the same x count as one. Takes about n^2 (1 + bootstraps) steps; of more than a
+/// thousand points only likely places are tried. Throws std::invalid_argument for an empty curve, a
+/// point without samples, x or samples that are not finite and above zero, x that descends, or
+/// options out of range.
 Segmentation segment(std::span<const CurvePoint> curve, const SegmentationOptions& options = {});
 
 }  // namespace fathom

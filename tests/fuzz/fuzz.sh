@@ -32,7 +32,7 @@ case $target in
     add gate baseline_folder ci_outputs decision evidence history parse_csv parse_fathom \
       parse_other_tools rank_statistics rules run_metrics run_ranks stored summary
     add reports markdown
-    add results segmentation suggestion
+    add results partition segmentation suggestion
     ;;
   page)
     seeds=$here/pages
