@@ -209,6 +209,7 @@ void add_fault(LineCost& line, const Fault& fault, std::uint64_t accesses, std::
   if (known->what != fault.what) known->what = "warps begin at various distances from a boundary";
   known->accesses += accesses;
   known->saved += saved;
+  line.saved += saved;
 }
 
 void add(LineCost& line, const Pattern& pattern) {
@@ -306,18 +307,6 @@ PatternCost cost_of(const Pattern& pattern) {
   return result;
 }
 
-std::uint64_t LineCost::saved() const {
-  std::uint64_t sum = 0;
-  for (const Finding& fault : faults) sum += fault.saved;
-  return sum;
-}
-
-std::uint64_t KernelCost::saved() const {
-  std::uint64_t sum = 0;
-  for (const LineCost& line : lines) sum += line.saved();
-  return sum;
-}
-
 Explanation explain(Trace trace, const FindLine& find_line) {
   Explanation result;
   std::map<std::string, Collected> kernels;
@@ -337,6 +326,7 @@ Explanation explain(Trace trace, const FindLine& find_line) {
     for (auto& [key, line] : collected.lines) {
       judge_lanes(line, kernel);
       std::ranges::stable_sort(line.faults, std::greater<>{}, &Finding::saved);
+      kernel.saved += line.saved;
       kernel.lines.push_back(std::move(line));
     }
     std::ranges::stable_sort(kernel.lines, {}, &LineCost::offset);

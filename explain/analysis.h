@@ -54,9 +54,8 @@ struct LineCost {
   std::uint64_t lanes = 0;      ///< active in them, all together
   std::uint64_t cost = 0;       ///< sectors of global memory, wavefronts of shared memory
   std::uint64_t least = 0;      ///< that the same lanes could do with
+  std::uint64_t saved = 0;      ///< by the fixes of all faults
   std::vector<Finding> faults;  ///< most costly first
-
-  std::uint64_t saved() const;
 };
 
 struct KernelCost {
@@ -68,9 +67,8 @@ struct KernelCost {
   std::uint64_t accesses = 0, kept = 0;           ///< of the recorded blocks; those looked at
   double seconds = 0;                             ///< that recording took
   std::vector<LineCost> lines;                    ///< by what can be saved, then by offset
+  std::uint64_t saved = 0;                        ///< by the fixes of all lines
   Measured measured;                              ///< if it was asked for
-
-  std::uint64_t saved() const;
 };
 
 struct Explanation {

@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -294,7 +295,8 @@ class Recorder {
            api.sanitizerAlloc(context, reinterpret_cast<void**>(&buffers.accesses),
                               sizeof(Access) * buffers.capacity) != SANITIZER_SUCCESS)
       buffers.capacity /= 2;
-    if (buffers.accesses == nullptr) throw Failure{"The GPU has no memory left for the recording"};
+    if (buffers.accesses == nullptr)
+      throw std::runtime_error("The GPU has no memory left for the recording");
     return buffers;
   }
 
@@ -347,8 +349,6 @@ void on_event(void*, Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id, c
                                        id == SANITIZER_CBID_DRIVER_API_cuLaunchKernelEx_ptsz,
                                    driver_call.functionParams));
     }
-  } catch (const Failure& failure) {
-    recorder().stop(failure.sentence);
   } catch (const std::exception& error) {
     recorder().stop(error.what());
   }
@@ -372,8 +372,8 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
       CHECK(sanitizerEnableDomain, 1, subscriber, domain);
     for (const Sanitizer_CallbackId id : launch_calls)
       CHECK(sanitizerEnableCallback, 1, subscriber, SANITIZER_CB_DOMAIN_DRIVER_API, id);
-  } catch (const Failure& failure) {
-    all.stop("Compute Sanitizer's library does not fit this driver: " + failure.sentence);
+  } catch (const std::exception& error) {
+    all.stop("Compute Sanitizer's library does not fit this driver: " + std::string(error.what()));
   }
   return 1;
 }

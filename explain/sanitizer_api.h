@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <sanitizer.h>
 
+#include <stdexcept>
 #include <string>
 
 namespace fathom::explain {
@@ -35,16 +36,13 @@ struct Api {
 };
 inline Api api;
 
-/// Text of a failure of the API, thrown from where it happens to the callback.
-struct Failure {
-  std::string sentence;
-};
-
+/// Throws where a call of the API failed.
 inline void check(SanitizerResult result, const char* call) {
   if (result == SANITIZER_SUCCESS) return;
   const char* words = "";
   api.sanitizerGetResultString(result, &words);
-  throw Failure{std::string(call) + " failed (" + (words == nullptr ? "?" : words) + ")"};
+  throw std::runtime_error(std::string(call) + " failed (" + (words == nullptr ? "?" : words) +
+                           ")");
 }
 #define CHECK(call, ...) check(api.call(__VA_ARGS__), #call)
 

@@ -11,7 +11,7 @@
 #include <tuple>
 
 #include "results/clean_text.h"
-#include "results/exit_codes.h"
+#include "results/error.h"
 #include "results/format.h"
 #include "results/utc_time.h"
 

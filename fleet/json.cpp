@@ -12,8 +12,6 @@
 #include "results/document_io.h"
 #include "results/json_values.h"
 #include "results/parse_number.h"
-#include "results/read_fields.h"
-#include "results/write_fields.h"
 
 namespace fathom {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "fleet/fleet.h"
-#include "results/exit_codes.h"
+#include "results/error.h"
 #include "results/format.h"
 
 namespace fathom::fleet {

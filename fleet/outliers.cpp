@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "fleet/fleet.h"
-#include "results/distributions.h"
 #include "results/format.h"
 #include "results/statistics.h"
 

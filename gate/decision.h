@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "results/document.h"
-#include "results/exit_codes.h"
+#include "results/error.h"
 #include "results/names.h"
 
 namespace fathom::gate {

@@ -10,7 +10,6 @@
 #include "harness/device_facts.h"
 #include "harness/nvml_library.h"
 #include "results/error.h"
-#include "results/exit_codes.h"
 
 namespace fathom {
 

@@ -15,7 +15,7 @@
 
 #include "harness/buffers.h"
 #include "harness/device_facts.h"
-#include "results/exit_codes.h"
+#include "results/error.h"
 #include "results/findings.h"
 
 namespace fathom {

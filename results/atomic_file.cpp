@@ -5,17 +5,23 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <map>
+#include <memory>
+#include <new>
 #include <random>
 #include <regex>
 #include <system_error>
-#include <vector>
+#include <tuple>
 
+#include "results/clean_text.h"
 #include "results/fail.h"
-#include "results/gzip.h"
+#include "results/parse_number.h"
 
 namespace fathom {
 namespace {
@@ -50,12 +56,91 @@ class PendingFile {
   FileDescriptor file_;
 };
 
+/// Removes what killed processes left of the file's new text. What a process still writes stays: it
+/// holds a lock on it. On storage that knows no locks all stay.
 void sweep(const fs::path& target) {
-  std::error_code none;
+  static const std::regex ending("\\.[0-9]+-[0-9a-f]{8}\\.tmp");
   const std::string name = target.filename().string();
+  std::error_code none;
   for (fs::directory_iterator place(folder_of(target), none);
-       !none && place != fs::directory_iterator(); place.increment(none))
-    if (is_unfinished(place->path().filename().string(), name)) remove_abandoned(place->path());
+       !none && place != fs::directory_iterator(); place.increment(none)) {
+    const fs::path& path = place->path();
+    const std::string other = path.filename().string();
+    if (!other.starts_with(name) || !std::regex_match(other.substr(name.size()), ending)) continue;
+    const FileDescriptor file(open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (file.get() >= 0 && flock(file.get(), LOCK_EX | LOCK_NB) == 0) unlink(path.c_str());
+  }
+}
+
+/// zlib's window of 32 KiB, with the header of a gzip file around it.
+constexpr int gzip_window_bits = MAX_WBITS + 16;
+constexpr int usual_memory = 8;
+
+Bytef* input(std::string_view bytes) {  // zlib reads only, but has no const
+  return reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+}
+
+/// Refuses a file that is broken, cut off or followed by anything.
+std::string gunzip(std::string_view bytes, std::size_t limit, const std::string& origin) {
+  z_stream stream{};
+  if (inflateInit2(&stream, gzip_window_bits) != Z_OK) throw std::bad_alloc();
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
+  stream.next_in = input(bytes);
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  std::string text;
+  for (int state = Z_OK; state != Z_STREAM_END;) {
+    const std::size_t before = text.size();
+    text.resize(before + (std::size_t{1} << 20));
+    stream.next_out = reinterpret_cast<Bytef*>(text.data() + before);
+    stream.avail_out = static_cast<uInt>(text.size() - before);
+    state = inflate(&stream, Z_NO_FLUSH);
+    text.resize(stream.total_out);
+    const bool whole = state == Z_OK || (state == Z_STREAM_END && stream.avail_in == 0);
+    if (!whole || text.size() > limit)
+      fail(ExitCode::document_malformed,
+           "{} is no whole gzip file, or unpacks to more than {} bytes.", clean(origin), limit);
+  }
+  return text;
+}
+
+constexpr const char* standard_output = "/proc/self/fd/1";
+
+/// Whether a path names a descriptor of this process, as /dev/stdout does behind its link.
+bool names_descriptor(const fs::path& path) {
+  std::error_code none;
+  return fs::equivalent(folder_of(path), "/proc/self/fd", none);
+}
+
+/// What a name leads to: a descriptor, or a path that is no link and may not be there yet.
+fs::path behind_links(fs::path path) {
+  constexpr int most_links = 40;  // as Linux has it
+  for (int links = 0; links < most_links; ++links) {
+    std::error_code none;
+    const fs::path target = fs::read_symlink(path, none);
+    if (none || names_descriptor(path)) return path;
+    path = folder_of(path) / target;  // the target alone where that is absolute
+  }
+  fail_write(path, ELOOP);
+}
+
+/// What makes two paths one file: device and inode; of a file that is not there yet, those of its
+/// folder, and its name. Nothing for what cannot be told: whoever opens it says why.
+using FileId = std::tuple<dev_t, ino_t, std::string>;
+
+std::optional<FileId> id_of(const fs::path& named) {
+  struct stat status {};
+  const fs::path path = behind_links(named);
+  if (stat(path.c_str(), &status) == 0) return FileId{status.st_dev, status.st_ino, ""};
+  if (errno != ENOENT || stat(folder_of(path).c_str(), &status) != 0) return std::nullopt;
+  return FileId{status.st_dev, status.st_ino, path.filename().string()};
+}
+
+/// Whether what is there is replaced: not what goes to a device, a FIFO or a descriptor.
+bool replaces(const fs::path& named) {
+  std::error_code none;
+  const fs::path path = behind_links(named);
+  const fs::file_status status = fs::status(path, none);
+  return (!fs::exists(status) || fs::is_regular_file(status)) && !names_descriptor(path);
 }
 
 }  // namespace
@@ -88,8 +173,6 @@ void write_file_atomically(const fs::path& path, std::string_view text) {
   PendingFile(path).replace_target(text);
 }
 
-void require_writable_atomically(const fs::path& path) { const PendingFile file(path); }
-
 FileDescriptor create_file(const fs::path& path) {
   // Removed first: a link would be followed, and of a file that somebody still writes to, as an
   // orphan of an earlier run, the text would be mixed into this one's.
@@ -99,14 +182,20 @@ FileDescriptor create_file(const fs::path& path) {
   return file;
 }
 
-bool is_unfinished(const std::string& name, const std::string& target) {
-  static const std::regex ending("\\.[0-9]+-[0-9a-f]{8}\\.tmp");
-  return name.starts_with(target) && std::regex_match(name.substr(target.size()), ending);
-}
-
-void remove_abandoned(const fs::path& unfinished) {
-  const FileDescriptor file(open(unfinished.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (file.get() >= 0 && flock(file.get(), LOCK_EX | LOCK_NB) == 0) unlink(unfinished.c_str());
+std::string gzip(std::string_view text) {
+  z_stream stream{};
+  if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, gzip_window_bits, usual_memory,
+                   Z_DEFAULT_STRATEGY) != Z_OK)
+    throw std::bad_alloc();
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, deflateEnd);
+  std::string bytes(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = input(text);
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(bytes.data());
+  stream.avail_out = static_cast<uInt>(bytes.size());
+  deflate(&stream, Z_FINISH);  // ends at once: there is room for all
+  bytes.resize(stream.total_out);
+  return bytes;
 }
 
 std::string read_file_up_to(const fs::path& path, std::size_t limit) {
@@ -131,6 +220,64 @@ std::string read_file_up_to(const fs::path& path, std::size_t limit) {
     fail(ExitCode::bad_input, "{} cannot be read ({}): give the path of a file that can be.",
          path.string(), std::strerror(errno));
   return path.extension() == ".gz" ? gunzip(text, limit, path.string()) : text;
+}
+
+OutputFile::OutputFile(const fs::path& named) : named_(named), file_(behind_links(named)) {
+  if (replaces(named)) {
+    const PendingFile beside(file_);
+    return;
+  }
+  stream_ = FileDescriptor(
+      names_descriptor(file_)
+          ? fcntl(parse_number<int>(file_.filename().string()).value_or(-1), F_DUPFD_CLOEXEC, 0)
+          : open(file_.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC));
+  if (stream_.get() < 0) fail_write(named, errno);
+}
+
+bool OutputFile::is_standard_output() const {
+  return is_stream() && id_of(named_) == id_of(standard_output);
+}
+
+void OutputFile::write(std::string_view text) {
+  if (is_stream())
+    write_all(stream_.get(), text, named_);
+  else
+    write_file_atomically(file_, text);
+}
+
+std::optional<OutputFile> writable_output(const fs::path& named) {
+  return named.empty() ? std::nullopt : std::optional<OutputFile>(named);
+}
+
+void append_to_file(const fs::path& path, std::string_view text) {
+  std::ofstream file(path, std::ios::app);
+  if (!(file << text << std::flush)) fail_write(path, errno);
+}
+
+void require_distinct(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs) {
+  if (std::ranges::all_of(outputs, [](const NamedFile& file) { return file.path.empty(); })) return;
+  std::map<FileId, std::string> read, written;
+  std::error_code none;
+  for (const NamedFile& input : inputs)
+    if (const auto id = id_of(input.path))
+      read.try_emplace(*id, fmt::format("{} {}", input.name, input.path.string()));
+  if (fs::is_regular_file(standard_output, none))
+    if (const auto id = id_of(standard_output)) written[*id] = "standard output";
+  for (const NamedFile& output : outputs) {
+    const auto id = output.path.empty() ? std::nullopt : id_of(output.path);
+    const fs::file_status status = fs::status(behind_links(output.path), none);
+    // One name of a device or a socket, as of a terminal, is for reading and writing.
+    if (!id || fs::is_character_file(status) || fs::is_socket(status)) continue;
+    // What goes to a FIFO or to /dev/stdout destroys nothing that went there before.
+    const bool destroys = replaces(output.path);
+    for (const auto* others : {&read, &written})
+      if (const auto other = others->find(*id);
+          other != others->end() && (others == &read || destroys))
+        fail(ExitCode::bad_input,
+             "{} {} is the same file as {}: give another; nothing was written.", output.name,
+             output.path.string(), other->second);
+    if (destroys) written[*id] = fmt::format("{} {}", output.name, output.path.string());
+  }
 }
 
 }  // namespace fathom

@@ -2,26 +2,25 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "results/exit_codes.h"
+#include "results/error.h"
 #include "results/file_descriptor.h"
 
 namespace fathom {
 
-// What is written into folders of Fathom's own: documents, pages, pictures, logs. Nothing here
-// follows a link: a link of the name gives way to the file, and what it names stays as it is. Files
-// that somebody names one by one are results/output_file.h's.
+// What is written into folders of Fathom's own: documents, pages, pictures, logs. It follows no
+// link: a link of the name gives way to the file, and what it names stays as it is. Files that
+// somebody names one by one are OutputFile's.
 
 /// Replaces a file in one step: whoever reads it, and whatever crashes, finds the old text or the
 /// new one. The new text is first in a file beside it, "<name>.<process>-<random>.tmp", since
 /// processes in two containers may have one number; those that killed processes left are removed.
 /// Throws Error(output_unwritable) or Error(output_full), and leaves the old file then.
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
-
-/// Throws as write_file_atomically would where the file beside it cannot be made. Leaves no file.
-void require_writable_atomically(const std::filesystem::path& path);
 
 /// A new and empty file, open for appending; what had the name is gone. Throws as above.
 FileDescriptor create_file(const std::filesystem::path& path);
@@ -33,19 +32,56 @@ void write_all(int descriptor, std::string_view text, const std::filesystem::pat
 [[noreturn]] void fail_write(const std::filesystem::path& path, int error);
 ExitCode code_of_write(int error);
 
-/// Whether a name is that of a file beside `target` from which it was to become.
-bool is_unfinished(const std::string& name, const std::string& target);
-
-/// Removes an unfinished file unless a process still writes it: each holds a lock on its own. On
-/// storage that knows no locks it stays.
-void remove_abandoned(const std::filesystem::path& unfinished);
-
 /// The folder of a path, "." where it names none.
 std::filesystem::path folder_of(const std::filesystem::path& path);
 
+/// The text as a gzip file (RFC 1952) without name and time, so that one text always gives the same
+/// bytes.
+std::string gzip(std::string_view text);
+
 /// The whole text of a file or pipe, unpacked if its name ends with ".gz". Throws Error(bad_input)
-/// if it cannot be read, and Error(document_malformed) if it is larger than `limit` bytes, without
-/// having read more.
+/// if it cannot be read, and Error(document_malformed) if it is no whole gzip file or if it or its
+/// text is larger than `limit` bytes, without having read or unpacked more.
 std::string read_file_up_to(const std::filesystem::path& path, std::size_t limit);
+
+/// A file that somebody named for an output, as with --json FILE. Links are followed, and the file
+/// behind them is replaced in one step. What is no regular file is written to: a device, a FIFO,
+/// /dev/stdout.
+class OutputFile {
+ public:
+  /// Opens what is no regular file, and waits for a FIFO's reader; beside a file it makes another
+  /// for a moment. Throws as `write` would where it cannot be written at all.
+  explicit OutputFile(const std::filesystem::path& named);
+
+  /// Whether what is written has gone to somebody at once, and nothing can be replaced.
+  bool is_stream() const { return stream_.get() >= 0; }
+  /// Whether it goes where standard output goes.
+  bool is_standard_output() const;
+
+  /// Replaces the file; a stream gets the text after what it had. Throws Error(output_unwritable)
+  /// or Error(output_full).
+  void write(std::string_view text);
+
+ private:
+  std::filesystem::path named_;
+  std::filesystem::path file_;  ///< behind all links
+  FileDescriptor stream_;
+};
+
+/// The file that a flag names; nothing for an empty path.
+std::optional<OutputFile> writable_output(const std::filesystem::path& named);
+
+/// Adds to the end of a file that somebody named; makes it where there is none. Throws as above.
+void append_to_file(const std::filesystem::path& path, std::string_view text);
+
+struct NamedFile {
+  std::string name;  ///< how it was given: "--json"
+  std::filesystem::path path;
+};
+
+/// Throws Error(bad_input) where an output is also an input or another output, by whatever path or
+/// link: one would destroy the other. Also where a file is standard output's. Opens nothing. An
+/// output with an empty path is none.
+void require_distinct(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs);
 
 }  // namespace fathom

@@ -1,16 +1,68 @@
 #include "results/document_io.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 
 #include "results/atomic_file.h"
-#include "results/gzip.h"
+#include "results/document_fields.h"
+#include "results/fail.h"
 
 namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
 using OrderedJson = nlohmann::ordered_json;
+
+/// What Google Benchmark's readers give a meaning (its json_reporter.cc and tools/gbench) beside
+/// the fields that a row has, and Fathom's own: no counter may take such a name.
+const std::set<std::string> taken_names{
+    "aggregate_name", "aggregate_unit", "error_occurred",  "error_message",    "skipped", "label",
+    "skip_message",   "big_o",          "cpu_coefficient", "real_coefficient", "rms",     "fathom"};
+
+/// What Google Benchmark's readers look for in a row beside the entry's fields, which stand before
+/// Fathom's own.
+void complete_row(const Entry& entry, bool replay, OrderedJson& row) {
+  OrderedJson own = std::move(row[keys::own]);
+  row.erase(keys::own);
+  // Other programs see in every name that nothing was measured.
+  if (replay) row["name"] = keys::replay_prefix + entry.name;
+  row.update({{"run_name", row["name"]},
+              {"run_type", "iteration"},
+              {"threads", 1},
+              {"real_time", entry.real_time_s * 1e9},
+              {"cpu_time", entry.cpu_time_s * 1e9},
+              {"time_unit", "ns"}});
+  const Verdict& verdict = entry.verdict;
+  if (verdict.status == VerdictStatus::failed || verdict.status == VerdictStatus::wrong_output)
+    row.update({{"error_occurred", true},
+                {"error_message", verdict.reasons.empty() ? "" : verdict.reasons.front()}});
+  const auto add = [&](const std::string& name, double value) {
+    if (!taken_names.contains(name) && !row.contains(name)) row[name] = value;
+  };
+  if (entry.metric.value) add(entry.metric.name, *entry.metric.value);
+  for (const auto& [name, value] : entry.extras) add(name, value);
+  for (const Counter& c : entry.counters)
+    if (c.value) add(c.role, *c.value);
+  row[keys::own] = std::move(own);
+}
+
+/// The path of the first number that is not finite, below `json`; nothing if all are.
+std::optional<std::string> find_not_finite(const OrderedJson& json) {
+  if (json.is_number_float() && !std::isfinite(json.get<double>())) return "";
+  if (!json.is_structured()) return std::nullopt;
+  std::size_t index = 0;
+  for (auto item = json.begin(); item != json.end(); ++item, ++index)
+    if (const auto rest = find_not_finite(*item))
+      return fmt::format("/{}{}", json.is_object() ? item.key() : std::to_string(index), *rest);
+  return std::nullopt;
+}
 
 std::string one_line(const OrderedJson& value) {
   return value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
@@ -34,7 +86,110 @@ void append_text(const OrderedJson& value, const std::string& line, std::string&
   out += line + (is_object ? "}" : "]");
 }
 
+/// A replay's entries carry its mark and a measurement's do not, so that changing the one word that
+/// says where a document comes from changes nothing.
+void take_replay_marks(Document& document, const Place& entries) {
+  const bool replay = document.source == Source::replay;
+  for (std::size_t i = 0; i < document.entries.size(); ++i) {
+    std::string& name = document.entries[i].name;
+    if (name.starts_with(keys::replay_prefix) != replay)
+      entries.at(i).at("name").refuse(fmt::format(
+          "is {}, but /context/fathom/source is {}: names begin with {} in a replay and only "
+          "there; take the file as it was written",
+          quotable(name), to_string(document.source), keys::replay_prefix));
+    if (replay) name.erase(0, keys::replay_prefix.size());
+  }
+}
+
+/// What the schema cannot say of facts: each has its own id, and a value or a reason for none.
+void check_facts(const std::vector<Fact>& facts, const Place& place) {
+  std::set<std::string> ids;
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    if (facts[i].value.has_value() != facts[i].reason.empty())
+      place.at(i).at("reason").refuse(
+          "does not fit; expected: an empty string exactly where there is a value");
+    if (!ids.insert(facts[i].id).second)
+      place.at(i).at("id").refuse("is that of an earlier fact; expected: one of its own");
+  }
+}
+
+/// What a view of its kind is made of, where it lacks some of that; else null.
+const char* lacking(const View& view) {
+  using enum View::Kind;
+  if (view.kind == heat_map && (view.y_axis.empty() || view.x.empty())) return "x or y_axis";
+  if (view.kind == roofline && (view.x.empty() || view.work.empty() || view.memory.empty()))
+    return "x, work or memory";
+  return view.kind == steps && view.x.empty() ? "x" : nullptr;
+}
+
+/// What the schema cannot say of views.
+void check_views(const std::vector<ProbeSummary>& probes, const Place& place) {
+  for (std::size_t p = 0; p < probes.size(); ++p)
+    for (std::size_t v = 0; v < probes[p].views.size(); ++v)
+      if (const char* what = lacking(probes[p].views[v]))
+        place.at(p).at("views").at(v).refuse(
+            fmt::format("of kind {} lacks {}", to_string(probes[p].views[v].kind), what));
+}
+
+void check_version(simdjson::dom::element json, const Place& document) {
+  simdjson::dom::element own;
+  if (json.at_pointer("/context/fathom").get(own) != simdjson::SUCCESS)
+    fail(ExitCode::document_malformed,
+         "{}: is no result document: it has no /context/fathom, which Google Benchmark's own files "
+         "lack too; give the result.json of a run.",
+         *document.origin);
+  const Place context = document.at("context");
+  require_version(Fields(own, context.at("fathom")), "schema_version", schema_version,
+                  "the schema of results");
+}
+
+/// What the parts of one run share.
+OrderedJson identity_of(const Document& part) {
+  OrderedJson run = write_list(run_part, part);
+  run.update(OrderedJson(run["fingerprint"]));
+  for (const char* other : {"fingerprint", "elapsed_s", "bounds", "warnings", "notes"})
+    run.erase(other);
+  return run;
+}
+
+void require_same_run(const Document& run, const Document& part) {
+  const OrderedJson expected = identity_of(run), other = identity_of(part);
+  std::vector<std::string> found;
+  for (const auto& [name, value] : expected.items())
+    if (other[name] != value)
+      found.push_back(fmt::format("{}: {} and {}", name, value.dump(), other[name].dump()));
+  if (!found.empty())
+    fail(ExitCode::bad_input,
+         "Parts of different runs cannot be merged: that of {} differs from those before in {}; "
+         "merge parts of one run only.",
+         part.probes.empty() ? part.executable : part.probes.front().name, fmt::join(found, ", "));
+}
+
+/// Appends those whose key is not there yet.
+template <typename Item, typename Key = std::identity>
+void unite(std::vector<Item>& to, const std::vector<Item>& from, Key key = {}) {
+  for (const Item& item : from)
+    if (std::ranges::find(to, std::invoke(key, item), key) == to.end()) to.push_back(item);
+}
+
 }  // namespace
+
+OrderedJson to_json(const Document& document) {
+  OrderedJson json = write_fields(document);
+  json["context"].update({{"host_name", "withheld"},  // results get published
+                          {"caches", OrderedJson::array()},
+                          {"load_avg", OrderedJson::array()},
+                          {"json_schema_version", 1}});  // Google Benchmark's
+  for (std::size_t i = 0; i < document.entries.size(); ++i)
+    complete_row(document.entries[i], document.source == Source::replay, json["benchmarks"][i]);
+  if (const auto path = find_not_finite(json)) {
+    fail(ExitCode::document_malformed,
+         "The result cannot be written: {} is NaN or infinite; correct what computed it.", *path);
+  }
+  return json;
+}
+
+OrderedJson to_json(const Fingerprint& fingerprint) { return write_fields(fingerprint); }
 
 std::string to_text(const OrderedJson& json) {
   std::string text;
@@ -45,6 +200,30 @@ std::string to_text(const OrderedJson& json) {
 
 std::string to_text(const Document& document) { return to_text(to_json(document)); }
 
+Document document_of_fields(std::string_view text, const std::string& origin) {
+  const ParsedJson json(text, origin);
+  check_version(json.root(), {&origin});
+  Document document;
+  read_fields(json.root(), {&origin}, {}, document);
+  return document;
+}
+
+Fingerprint fingerprint_from_json(const nlohmann::json& json, const std::string& origin) {
+  Fingerprint fingerprint;
+  read_fields(ParsedJson(json.dump(), origin).root(), {&origin}, {}, fingerprint);
+  return fingerprint;
+}
+
+Document parse_document(std::string_view text, const std::string& origin) {
+  Document document = document_of_fields(text, origin);
+  const Place place{&origin}, own = place.at("fathom");
+  if (!document.date.empty()) date_of(document.date, place.at("context").at("date"));
+  check_facts(document.facts, own.at("facts"));
+  check_views(document.probes, own.at("probes"));
+  take_replay_marks(document, place.at("benchmarks"));
+  return document;
+}
+
 Document read_document(const fs::path& path) {
   return parse_document(read_file_up_to(path, document_size_limit), path.string());
 }
@@ -52,6 +231,22 @@ Document read_document(const fs::path& path) {
 void write_document(const Document& document, const fs::path& path) {
   const std::string text = to_text(document);
   write_file_atomically(path, path.extension() == ".gz" ? gzip(text) : text);
+}
+
+void add_part(Document& run, const Document& part) {
+  require_same_run(run, part);
+  run.date = std::min(run.date, part.date);  // ISO 8601 in UTC sorts as text
+  run.elapsed_s += part.elapsed_s;
+  const auto append = [&](auto list) {
+    (run.*list).insert((run.*list).end(), (part.*list).begin(), (part.*list).end());
+  };
+  append(&Document::entries);
+  append(&Document::probes);
+  append(&Document::claims);
+  append(&Document::facts);
+  unite(run.warnings, part.warnings);
+  unite(run.notes, part.notes);
+  unite(run.bounds, part.bounds, &DeviceBound::name);
 }
 
 }  // namespace fathom

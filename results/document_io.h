@@ -54,7 +54,10 @@ Document read_document(const std::filesystem::path& path);
 /// Error(output_full) or as to_json does, and leaves the old file then.
 void write_document(const Document& document, const std::filesystem::path& path);
 
-/// The JSON Schema (draft 7) of a result document, which results/schema.json holds.
-nlohmann::ordered_json document_schema();
+/// Adds a part that another probe of the same run left: entries, probes, claims, facts, and those
+/// of its warnings, notes and bounds that are not there yet. The earliest date counts, elapsed
+/// times add up, and the rest stays the run's. Throws Error(bad_input), and adds nothing, unless
+/// they agree in fingerprint, source, suite, seed and Fathom's version and commit.
+void add_part(Document& run, const Document& part);
 
 }  // namespace fathom

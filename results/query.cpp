@@ -69,9 +69,4 @@ std::optional<double> sm_clock_of(const Entry& entry) {
   return entry.timing.sm_clock_hz ? entry.timing.sm_clock_hz : entry.telemetry.sm_clock_hz.median;
 }
 
-Claim make_claim(std::string id, std::string statement, std::string claimed) {
-  using enum ClaimVerdict;
-  return {std::move(id), std::move(statement), std::move(claimed), not_measured, "", {}, ""};
-}
-
 }  // namespace fathom

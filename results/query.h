@@ -39,7 +39,4 @@ std::optional<double> counter_value(const Entry& entry, const std::string& role)
 /// median of NVML's readings, which lag behind bursts.
 std::optional<double> sm_clock_of(const Entry& entry);
 
-/// A claim as its author made it, not measured yet.
-Claim make_claim(std::string id, std::string statement, std::string claimed);
-
 }  // namespace fathom

@@ -26,9 +26,8 @@ ClaimRow claim_row(std::string id, ClaimSource source, std::string statement, st
 
 Claim evaluate(const ClaimRow& row, std::span<const Entry> entries) {
   const Figures figures(row.reading, entries);
-  Claim claim = make_claim(row.id, row.statement, row.claimed);
-  claim.author = row.source.author;
-  claim.gpu = row.source.gpu;
+  Claim claim{row.id, row.statement,     row.claimed,   ClaimVerdict::not_measured, "", {},
+              "",     row.source.author, row.source.gpu};
   claim.figure = figures.tell(row.sentence, false);
   const bool any = !claim.figure.empty();
   int held = 0, failed = 0, missing = 0;
@@ -104,18 +103,16 @@ Fact evaluate(const FactRow& row, std::span<const Entry> entries) {
   };
   const Figure one = [](const Entry&) { return 1; };
   const bool of_several = row.pick == Pick::median;
-  Reading reading{{"any", row.where, Pick::first, one, "", row.only},
-                  {"", row.where, of_several ? Pick::first : row.pick, row.figure, "", measured}};
-  if (of_several) {
-    const std::string& unit = row.name.unit;
-    reading.push_back({"measured", row.where, Pick::count, row.figure, "", measured});
-    reading.push_back({"low", row.where, Pick::least, row.figure, unit, measured});
-    reading.push_back({"high", row.where, Pick::most, row.figure, unit, measured});
-  } else {
-    reading.push_back({"tried", row.where, Pick::count, one, "", row.only});
-    reading.push_back(formula(
-        "rivals", [](const Figures& f) { return f["tried"] > 1 ? f["tried"] : std::nan(""); }));
-  }
+  const std::string& unit = row.name.unit;
+  const Reading reading{
+      {"any", row.where, Pick::first, one, "", row.only},
+      {"tried", row.where, Pick::count, one, "", row.only},
+      {"", row.where, of_several ? Pick::first : row.pick, row.figure, "", measured},
+      {"measured", row.where, Pick::count, row.figure, "", measured},
+      {"low", row.where, Pick::least, row.figure, unit, measured},
+      {"high", row.where, Pick::most, row.figure, unit, measured},
+      formula("rivals",
+              [](const Figures& f) { return f["tried"] > 1 ? f["tried"] : std::nan(""); })};
   const Figures figures(reading, entries);
   const Entry* entry = figures.entry("");
   if (entry == nullptr)

@@ -8,7 +8,6 @@
 #include <random>
 #include <stdexcept>
 
-#include "results/distributions.h"
 #include "results/partition.h"
 #include "results/query.h"
 #include "results/statistics.h"

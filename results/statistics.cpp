@@ -1,9 +1,11 @@
 #include "results/statistics.h"
-#include "results/distributions.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <numeric>
 #include <ranges>
@@ -12,6 +14,11 @@
 
 namespace fathom {
 namespace {
+
+using boost::math::binomial;
+using boost::math::complement;
+using boost::math::normal;
+using boost::math::students_t;
 
 /// For normal samples the median absolute deviation is the standard deviation times the 0.75
 /// quantile of the standard normal distribution; this is one over that quantile.
@@ -66,10 +73,11 @@ Interval median_interval(std::span<const double> samples, double confidence) {
     throw std::invalid_argument("a confidence is between 0 and 1");
   const std::vector<double> values = sorted(samples);
   const std::size_t n = values.size();
+  const binomial fair_coin(static_cast<double>(n), 0.5);
   // The largest k for which 1 - 2 P(X < k) is at least `confidence`; at least 1.
-  const double outside = fair_coin_quantile(static_cast<double>(n), (1 - confidence) / 2);
+  const double outside = quantile(fair_coin, (1 - confidence) / 2);
   const std::size_t k = 1 + static_cast<std::size_t>(outside);
-  const double covered = 1 - 2 * fair_coin_cdf(static_cast<double>(n), outside);
+  const double covered = 1 - 2 * cdf(fair_coin, outside);
   return {values[k - 1], values[n - k], std::max(0.0, covered),
           fmt::format("median, order statistics {} and {} of {}", k, n - k + 1, n)};
 }
@@ -103,6 +111,18 @@ double relative_half_width(const Interval& interval, double centre) {
   const double width = (interval.high - interval.low) / 2 / std::abs(centre);
   if (!std::isfinite(width)) throw std::invalid_argument("no relative width around zero");
   return width;
+}
+
+double normal_tail(double x) { return cdf(complement(normal(), x)); }
+double normal_quantile(double p) { return quantile(normal(), p); }
+
+double student_upper_quantile(double degrees, double p) {
+  return quantile(complement(students_t(degrees), p));
+}
+
+Interval share_interval(double trials, double hits, double tail) {
+  return {binomial::find_lower_bound_on_p(trials, hits, tail),
+          binomial::find_upper_bound_on_p(trials, hits, tail), 1 - 2 * tail, "Clopper-Pearson"};
 }
 
 }  // namespace fathom

@@ -7,8 +7,8 @@
 
 namespace fathom {
 
-// Robust statistics of samples. Every function throws std::invalid_argument for an empty span and
-// for a sample that is not finite: a NaN never passes through into a result.
+// Robust statistics of samples. Every function of samples throws std::invalid_argument for none and
+// for one that is not finite: a NaN never passes through into a result.
 
 /// Middle of the sorted samples; the mean of the two middle ones where their number is even.
 double median(std::span<const double> samples);
@@ -51,5 +51,17 @@ double robust_spread(std::span<const double> samples);
 
 /// Half the interval's width over `centre`; throws std::invalid_argument for a centre of zero.
 double relative_half_width(const Interval& interval, double centre);
+
+/// P(X >= x) of the standard normal distribution.
+double normal_tail(double x);
+/// The x with P(X <= x) = p.
+double normal_quantile(double p);
+
+/// The t with P(T >= t) = p of Student's t, exact for small p too.
+double student_upper_quantile(double degrees, double p);
+
+/// Clopper and Pearson's interval of a share of which `hits` of `trials` are known; each side is
+/// wrong with chance `tail`.
+Interval share_interval(double trials, double hits, double tail);
 
 }  // namespace fathom

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "results/exit_codes.h"
+#include "results/error.h"
 
 namespace CLI {
 class App;

@@ -5,8 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 
+#include "results/atomic_file.h"
 #include "results/flag_checks.h"
-#include "results/output_file.h"
 
 namespace fathom {
 

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "reports/compare.h"
-#include "results/exit_codes.h"
+#include "results/error.h"
 
 namespace CLI {
 class App;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "results/document.h"
-#include "results/exit_codes.h"
+#include "results/error.h"
 #include "tools/child_process.h"
 #include "tools/commands.h"
 #include "tools/held_run.h"

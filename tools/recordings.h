@@ -6,7 +6,7 @@
 
 #include "reports/card_check.h"
 #include "results/document.h"
-#include "results/exit_codes.h"
+#include "results/error.h"
 
 namespace CLI {
 class App;

@@ -13,7 +13,6 @@
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/flag_checks.h"
-#include "results/output_file.h"
 #include "results/standard_streams.h"
 #include "tools/commands.h"
 #include "tools/output_folder.h"

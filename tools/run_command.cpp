@@ -12,14 +12,13 @@
 #include <thread>
 #include <utility>
 
+#include "results/atomic_file.h"
 #include "results/clean_text.h"
 #include "results/device_lock.h"
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
-#include "results/merge.h"
-#include "results/output_file.h"
 #include "results/standard_streams.h"
 #include "results/utc_time.h"
 #include "results/version.h"

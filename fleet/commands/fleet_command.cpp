@@ -11,7 +11,6 @@
 #include "results/atomic_file.h"
 #include "results/error.h"
 #include "results/flag_checks.h"
-#include "results/output_file.h"
 #include "tools/output_folder.h"
 #include "tools/program_commands.h"
 #include "tools/suites.h"

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <string>
 
-#include "results/exit_codes.h"
+#include "results/error.h"
 
 namespace {
 

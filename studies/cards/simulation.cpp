@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "reports/card_check.h"
-#include "results/distributions.h"
 #include "results/statistics.h"
 
 namespace fathom::cards {

@@ -9,7 +9,6 @@
 
 #include "gate/evidence.h"
 #include "gate/stored.h"
-#include "results/distributions.h"
 #include "results/statistics.h"
 
 namespace fathom::gate {

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "results/document_io.h"
-#include "results/exit_codes.h"
+#include "results/error.h"
 #include "tests/testing.h"
 #include "tools/child_process.h"
 #include "tools/output_folder.h"

@@ -23,7 +23,7 @@ add() { # FOLDER NAME...
   local name
   for name in "${@:2}"; do sources+=("$root/$1/$name.cpp"); done
 }
-add results atomic_file clean_text distributions format gzip json_fields query \
+add results atomic_file clean_text format json_fields query \
   statistics utc_time
 case $target in
   gate)
@@ -37,7 +37,7 @@ case $target in
   page)
     seeds=$here/pages
     add tests/fuzz page_fuzz
-    add results document_from_json document_io document_to_json row_figures rows verdict
+    add results document_io row_figures rows verdict
     add models roofline
     for source in "$root"/reports/*.cpp "$root"/fleet/*.cpp; do
       [[ $source == */fleet/main.cpp ]] || sources+=("$source")

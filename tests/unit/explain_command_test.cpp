@@ -75,14 +75,14 @@ TEST_CASE("Costs and faults of a recording are summed by source line", "[explain
   CHECK(f.lines[0].least == 32);
   REQUIRE(f.lines[0].faults.size() == 1);
   CHECK(f.lines[0].faults[0].rule == Rule::stride);
-  CHECK(f.lines[0].saved() == 96);
+  CHECK(f.lines[0].saved == 96);
   CHECK(f.lines[1].faults.empty());
   REQUIRE(g.lines.size() == 2);
-  CHECK(g.lines[0].saved() == 3100);
+  CHECK(g.lines[0].saved == 3100);
   REQUIRE(g.lines[1].faults.size() == 1);
   CHECK(g.lines[1].faults[0].rule == Rule::partial_warp);
   CHECK_THAT(g.lines[1].faults[0].fix, contains("blocks of 48 threads"));
-  CHECK(g.lines[1].saved() == 50);
+  CHECK(g.lines[1].saved == 50);
 }
 
 TEST_CASE("The pages of a recording say what was sampled, the line and the fix", "[explain]") {

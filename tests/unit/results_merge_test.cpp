@@ -1,4 +1,4 @@
-#include "results/merge.h"
+#include "results/document_io.h"
 
 #include "sample_document.h"
 #include "tests/testing.h"

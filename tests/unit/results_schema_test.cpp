@@ -8,6 +8,7 @@
 #include <valijson/validator.hpp>
 
 #include "results/atomic_file.h"
+#include "results/document_fields.h"
 #include "results/document_io.h"
 #include "sample_document.h"
 #include "tests/testing.h"
@@ -17,6 +18,81 @@ namespace {
 
 using Json = nlohmann::json;
 using Adapter = valijson::adapters::NlohmannJsonAdapter;
+
+/// The JSON Schema of fields; those of lists that have a name are in `definitions`.
+class SchemaOfFields {
+ public:
+  using Json = nlohmann::ordered_json;
+  Json definitions = Json::object();
+
+  template <class Value>
+  Json of(const FieldRule& rule = {}) {
+    Json schema;
+    if constexpr (Listed<Value>) {
+      return of_list(fields_of<Value>);
+    } else if constexpr (Optional<Value>) {
+      schema = of<typename Value::value_type>(rule);
+      if (rule.presence == Presence::if_set) return schema;
+      if (!schema.contains("type")) return {{"anyOf", {{{"type", "null"}}, schema}}};
+      schema["type"] = Json::array({schema["type"], "null"});
+      return schema;
+    } else if constexpr (Vector<Value>) {
+      schema = {{"type", "array"}, {"items", of<typename Value::value_type>()}};
+    } else if constexpr (Map<Value>) {
+      schema = {{"type", "object"}, {"additionalProperties", of<typename Value::mapped_type>()}};
+    } else if constexpr (std::same_as<Value, AxisValue>) {
+      schema["type"] = {"integer", "number", "string"};
+    } else if constexpr (std::is_enum_v<Value>) {
+      schema["enum"] = enum_words<Value>;
+    } else if constexpr (std::same_as<Value, bool>) {
+      schema["type"] = "boolean";
+    } else if constexpr (std::same_as<Value, std::string>) {
+      schema["type"] = "string";
+    } else {
+      schema["type"] = std::integral<Value> ? "integer" : "number";
+      const FieldRule limits = within_type<Value>(rule);
+      for (const auto& [keyword, limit] : {std::pair{"minimum", limits.least},
+                                           {"exclusiveMinimum", limits.above},
+                                           {"maximum", limits.most}})
+        if (std::isfinite(limit)) schema[keyword] = static_cast<std::int64_t>(limit);
+    }
+    if (rule.not_empty) schema["minLength"] = 1;
+    if (*rule.about != 0) schema["description"] = rule.about;
+    return schema;
+  }
+
+  template <class List>
+  Json of_list(const List& list) {
+    Json required = Json::array(), properties = Json::object();
+    for_each_field(list, [&]<class Item>(const Item& item) {
+      if constexpr (requires { item.list; }) {
+        required.push_back(item.name);
+        properties[item.name] = of_list(item.list);
+      } else {
+        if (item.rule.presence == Presence::required) required.push_back(item.name);
+        properties[item.name] = of<typename Item::ValueType>(item.rule);
+      }
+    });
+    Json schema{{"type", "object"},
+                {"description", list.about},
+                {"required", std::move(required)},
+                {"properties", std::move(properties)}};
+    const std::string name = list.name;
+    if (name.empty()) return schema;
+    definitions[name] = std::move(schema);
+    return {{"$ref", "#/definitions/" + name}};
+  }
+};
+
+nlohmann::ordered_json document_schema() {
+  SchemaOfFields schema;
+  nlohmann::ordered_json json{
+      {"$schema", "http://json-schema.org/draft-07/schema#"},
+      {"title", fmt::format("Result document of Fathom, version {}", schema_version)}};
+  json.update(schema.of<Document>());
+  json["definitions"] = std::move(schema.definitions);
+  return json;
+}
 
 class Library {
  public:

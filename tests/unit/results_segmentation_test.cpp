@@ -102,6 +102,8 @@ TEST_CASE("Planted regimes are found", "[segmentation]") {
   }
   // Noise alone is one regime, be it of few points or of many.
   for (const int points : {10, 200}) CHECK(rate(one, points, 1, 0, 0.1, 200) >= 95);
+  // So many that not every place is tried.
+  for (const Planted* planted : {&one, &rising}) CHECK(rate(*planted, 3501, 1, 0, 0.02, 3) == 100);
 }
 
 TEST_CASE("Outliers are left out", "[segmentation]") {

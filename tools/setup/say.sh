@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154  # variables are shared with the entry script
 # What the set-up says, on standard error, so that the output of a command stays its own.
 
-# The rows of results/exit_codes.h that the set-up can end with.
+# The rows of results/error.h that the set-up can end with.
 # shellcheck disable=SC2034  # used by the other parts
 readonly CHECK_FAILED=1 BAD_INPUT=2 OUTPUT_UNWRITABLE=10
 readonly NO_DRIVER=14 SETUP_INCOMPLETE=23 INTERRUPTED=130
