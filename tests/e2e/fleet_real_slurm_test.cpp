@@ -13,18 +13,11 @@
 namespace fathom {
 namespace {
 
-using Statuses = std::vector<std::string>;
-
-void shell(const std::string& command) {
-  expect(0, run_and_capture("/bin/sh", {"-c", command}, 20s));
-}
-
 /// One rank a GPU of both nodes.
 class SlurmJob {
  public:
   SlurmJob() {
     if (const std::string why = why_no_slurm(); !why.empty()) SKIP(why);
-    box.set("FAKE_GPUS", "4");
     box.set("FATHOM", FATHOM_PROGRAM);
     box.set("OUT", box.out());
     gate.emplace(box);
@@ -48,10 +41,10 @@ class SlurmJob {
     run("exec srun --nodes=2 --ntasks-per-node=2 --kill-on-bad-exit=0 --wait=20 --mpi=" + mpi +
         " \"$FATHOM\" fleet run --suite quick --no-links --alone none --out \"$OUT\" " + flags);
   }
-  void run(const std::string& line) { command.emplace("/bin/bash", Statuses{"-c", line}); }
+  void run(const std::string& line) { command.emplace("/bin/bash", Names{"-c", line}); }
   std::string output() const { return command->output() + file_text(script_log()); }
   /// Once all have begun.
-  std::map<int, std::pair<pid_t, pid_t>> ranks() const {
+  std::vector<RankProcesses> ranks() const {
     auto found = wait_for_ranks(box, {"n1-0", "n1-1", "n2-0", "n2-1"});
     INFO(output() << cluster->log());
     REQUIRE(found.size() == 4);
@@ -64,15 +57,7 @@ class SlurmJob {
   }
   fs::path script_log() const { return box.folder() / "script.log"; }
 
-  /// The GPUs of both nodes, in their order.
-  std::vector<std::string> statuses() const {
-    std::vector<std::string> all;
-    const json fleet = fleet_of(box.out());
-    for (const json& gpu : fleet.at("gpus")) all.push_back(gpu.at("status"));
-    return all;
-  }
-
-  Sandbox box{"lasting", "links", "copy_bandwidth"};
+  FleetBox box{{"lasting", "links", "copy_bandwidth"}, 4};
   std::optional<Gate> gate;
   std::optional<SlurmCluster> cluster;
   std::optional<Background> command;
@@ -83,10 +68,9 @@ TEST_CASE("Slurm runs the batch script: ranks on two nodes, one report", "[e2e][
   job.gate->open();
   job.batch();
   job.must_end(ExitCode::ok);
-  const json fleet = fleet_of(job.box.out());
-  CHECK(
-      fleet.at("problems").empty());  // Slurm's own names of the nodes are those that are expected
-  CHECK(job.statuses() == Statuses(4, "complete"));
+  const json fleet = job.box.fleet();
+  CHECK(fleet.at("problems").empty());  // Slurm's own names of the nodes are the expected ones
+  CHECK(statuses(fleet) == Names(4, "complete"));
 }
 
 TEST_CASE("Under Slurm a rank that dies, or is killed itself, takes nobody with it",
@@ -95,14 +79,14 @@ TEST_CASE("Under Slurm a rank that dies, or is killed itself, takes nobody with 
   SlurmJob job;
   job.srun("pmix", "--wait 2");
   const auto ranks = job.ranks();
-  REQUIRE(kill(itself ? ranks.at(2).second : ranks.at(2).first, SIGKILL) == 0);
+  REQUIRE(kill(itself ? ranks.at(2).rank : ranks.at(2).measuring, SIGKILL) == 0);
   // Long enough for Slurm to have ended the others.
   std::this_thread::sleep_for(1s);
   job.gate->open();
   const int status = job.command->wait();
   CHECK((itself ? status != 0 : status == to_int(ExitCode::incomplete)));
-  CHECK(job.statuses() == Statuses{"complete", "complete", "failed", "complete"});
-  has(page_of(job.box.out()), itself ? "rank 2" : "SIGKILL");
+  CHECK(statuses(job.box.fleet()) == Names{"complete", "complete", "failed", "complete"});
+  has(job.box.page(), itself ? "rank 2" : "SIGKILL");
 }
 
 TEST_CASE("The batch script reports before its time is up, and of a step that Slurm has ended",
@@ -113,13 +97,13 @@ TEST_CASE("The batch script reports before its time is up, and of a step that Sl
   SlurmJob job;
   job.batch();
   job.ranks();
-  shell(stop);
+  expect(0, job.box.shell(stop));
   job.must_end(ExitCode::incomplete);
-  CHECK(fleet_of(job.box.out()).at("gpus").size() == 4);
+  CHECK(job.box.fleet().at("gpus").size() == 4);
   // What was measured before is there.
   const auto summary = json::parse(file_text(job.box.out() / "gpus" / "n1-0" / "gpu.json"));
   CHECK_FALSE(summary.at("metrics").at("name").empty());
-  CHECK(fs::exists(job.box.out() / "report" / "README.md"));
+  CHECK_FALSE(job.box.page().empty());
 }
 
 TEST_CASE("srun without an MPI says so, and nobody waits", "[e2e][fleet][slurm]") {
@@ -128,9 +112,8 @@ TEST_CASE("srun without an MPI says so, and nobody waits", "[e2e][fleet][slurm]"
   const auto begin = std::chrono::steady_clock::now();
   job.must_end(ExitCode::setup_incomplete);
   CHECK(std::chrono::steady_clock::now() - begin < 30s);
-  CHECK_THAT(job.output(), contains("fathom: rank 0 of 4") &&
-                               contains("srun --mpi=pmix") &&
-                               !contains("fathom: rank 1 of 4"));
+  has(job.output(), "fathom: rank 0 of 4", "srun --mpi=pmix");
+  lacks(job.output(), "fathom: rank 1 of 4");
 }
 
 TEST_CASE("Slurm runs independent jobs without MPI", "[e2e][fleet][slurm]") {
@@ -142,7 +125,7 @@ TEST_CASE("Slurm runs independent jobs without MPI", "[e2e][fleet][slurm]") {
       "--suite quick --no-links --time-limit 300 --out \"$OUT\" || true\n"
       "\"$FATHOM\" fleet collect \"$OUT\"");
   job.must_end(ExitCode::ok);
-  CHECK(job.statuses() == Statuses{"complete", "complete"});
+  CHECK(statuses(job.box.fleet()) == Names(2, "complete"));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 using namespace fathom;
 
-const auto gemm_ladder = std::filesystem::path(FATHOM_PROGRAM).parent_path() / "gemm_ladder";
+const auto gemm_ladder = fs::path(FATHOM_PROGRAM).parent_path() / "gemm_ladder";
 
 TEST_CASE("A wrong word to the ladder is one sentence", "[e2e]") {
   const auto mistake = GENERATE(values<Mistake>(
@@ -51,7 +51,7 @@ TEST_CASE("A result that could not be written is no reason to measure", "[e2e]")
   const auto there = box.folder() / "result.json";
   CHECK(code(run_and_capture(gemm_ladder, {"--out", there}, 30s)) !=
         to_int(ExitCode::output_unwritable));
-  CHECK_FALSE(std::filesystem::exists(there));
+  CHECK_FALSE(fs::exists(there));
 }
 
 TEST_CASE("The ladder's help says what rungs and defaults there are, in a user's words", "[e2e]") {

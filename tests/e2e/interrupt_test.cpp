@@ -10,7 +10,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// The log of a probe, once its processes are in it.
-std::filesystem::path once_up(const Sandbox& box, const std::string& probe) {
+fs::path once_up(const Sandbox& box, const std::string& probe) {
   const auto log = box.out() / "logs" / (probe + ".log");
   REQUIRE(wait_for_text(log, "pids"));
   return log;
@@ -22,7 +22,7 @@ TEST_CASE("An interrupted run keeps what was measured and says what is missing",
   CAPTURE(number, together);
   Sandbox box({"first", "slow", "zero"});
   std::vector<std::string> words{"run", "--out", box.out().string()};
-  if (together) words.insert(words.end(), {"--no-counters", "--start-together"});
+  if (together) words.insert(words.end(), start_together.begin(), start_together.end());
   Background run(words);
   const auto log = once_up(box, "slow");
   run.signal(number);
