@@ -18,8 +18,8 @@ constexpr std::int64_t skinny = 16;
 /// Returns whether any may.
 bool check_chain(test::RungBench& bench, const Rung& rung, std::int64_t size) {
   const ClassTraits& t = traits(rung.of);
-  const Operands inputs(bench.context, bench.memory,
-                        contested_problem(rung.of, {size, size, size}), "chain");
+  const Operands inputs(bench.context, bench.memory, contested_problem(rung.of, {size, size, size}),
+                        "chain");
   const void *const a = inputs.arguments().a, *const b = inputs.arguments().b;
   std::vector<Buffer> results[2];  // of the launches that wait, and of those that do not
   for (const auto& [role, elements] : {std::pair{"first", size * size},
@@ -28,8 +28,7 @@ bool check_chain(test::RungBench& bench, const Rung& rung, std::int64_t size) {
                                        {"columns", skinny * size}}) {
     const auto bytes = static_cast<std::size_t>(elements * element_bytes(t.output));
     for (int i = 0; i < 2; ++i)
-      results[i].push_back(
-          bench.context.buffers().output(role + std::to_string(i) + " of " + t.name, bytes));
+      results[i].push_back(bench.buffers.output(role + std::to_string(i) + " of " + t.name, bytes));
   }
   // Integers take whole scalars; others keep the scale of their operands.
   const bool whole = t.scalar == Element::s32;
@@ -70,7 +69,7 @@ bool check_chain(test::RungBench& bench, const Rung& rung, std::int64_t size) {
     scratch = std::max(scratch, plan_of(product).workspace_bytes);
   const Workspace workspace = bench.workspace(scratch, bench.facts.sms);
   const auto run = [&](const std::vector<Buffer>& c, bool waits) {
-    for (const Buffer& buffer : c) bench.context.buffers().poison(buffer);
+    for (const Buffer& buffer : c) bench.buffers.poison(buffer);
     bench.wait();
     for (const Arguments& product : products(c)) {
       plan_of(product).launch(product, workspace, bench.stream.get());

@@ -16,7 +16,7 @@ constexpr int h200_sms = 132;
 /// The kernels of the rung's launch of the product; nothing of it runs, so that the matrices may as
 /// well be one.
 std::string kernels_of(test::RungBench& bench, const Rung& rung, const Problem& p) {
-  const Buffer any = bench.context.buffers().output("any matrix", std::size_t{256} << 20);
+  const Buffer any = bench.buffers.output("any matrix", std::size_t{256} << 20);
   const RungPlan plan = rung.plan(p, h200_sms);
   const Workspace workspace = bench.workspace(plan.workspace_bytes, h200_sms);
   const auto launch = [&] {

@@ -19,7 +19,7 @@ void check_same(test::RungBench& bench, const Problem& problem, const RungPlan& 
   const Arguments& arguments = operands.arguments();
   const Workspace workspace = bench.workspace(plan.workspace_bytes, bench.facts.sms);
   const std::size_t bytes = problem.ldc * problem.n * element_bytes(traits(problem.of).output);
-  const Buffer first = bench.context.buffers().output("first", bytes);
+  const Buffer first = bench.buffers.output("first", bytes);
   int different = 0;
   for (int i = 0; i < launches; ++i) {
     operands.reset_c();
