@@ -219,11 +219,7 @@ TEST_CASE("fathom check ends within its time limit") {
 TEST_CASE("What documents and logs hold is no command for a CI server") {
   Checking box;
   const auto harmless = [](const CapturedRun& run) {
-    for (const std::string& text : {run.output, run.errors}) {
-      INFO(text);
-      CHECK(text.find('\x1b') == std::string::npos);
-      CHECK(("\n" + text).find("\n::error title=pwn") == std::string::npos);
-    }
+    lacks("\n" + run.output + "\n" + run.errors, "\x1b", "\n::error title=pwn");
   };
   box.of_host("::error title=pwn::injected\\u001b[31m\\n::error title=pwn::injected");
   harmless(box.add());

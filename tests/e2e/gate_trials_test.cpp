@@ -57,7 +57,7 @@ std::ptrdiff_t with(const json& decision, double size, const std::string& outcom
 
 }  // namespace
 
-TEST_CASE("gate_trials slows metrics, and the gate finds the large slowdowns alone") {
+TEST_CASE("gate_trials slows metrics or plants faults, and the gate finds the large ones alone") {
   Trials trials;
   expect(0, trials.run("--kind slowed --decisions 2 --slowed 4 --sizes 0.25,5"));
   const auto decisions = trials.decisions();
@@ -78,20 +78,10 @@ TEST_CASE("gate_trials slows metrics, and the gate finds the large slowdowns alo
       "| nothing | 0 of 16, 0.00 %");
   // Each journal once.
   expect(2, trials.report(trials.journal.string()));
-}
-
-TEST_CASE("gate_trials plants real faults in metrics that can have them") {
-  Trials trials;
+  // Real faults, in metrics that can have them (gate_trial_plan_test.cpp).
+  fs::remove(trials.journal);
   expect(0, trials.run("--kind faults --decisions 1"));
-  const json decision = trials.decisions().at(0);
-  std::map<std::string, int> faults;
-  for (const json& metric : decision.at("planted")) {
-    const std::string name = metric.at("metric"), fault = metric.at("fault");
-    ++faults[fault];
-    has(name, fault == "conflict" ? "/shared/" : fault == "uncoalesced" ? "/read/" : "/");
-  }
-  CHECK(faults ==
-        std::map<std::string, int>{{"conflict", 2}, {"uncoalesced", 2}, {"occupancy", 2}});
+  CHECK(trials.decisions().at(0).at("planted").size() == 6);
   has(trials.page(), "any measured to cost 3 % or more");
 }
 
