@@ -117,9 +117,8 @@ TEST_CASE("One probe's bad day costs its own missing results and nothing else", 
   const bool together = GENERATE(false, true);
   CAPTURE(day.probe, together);
   Sandbox box({"first", day.probe, "zero"});
-  std::vector<std::string> flags{"--time-limit", "1"};
-  if (together) flags.insert(flags.end(), start_together.begin(), start_together.end());
-  const CapturedRun run = expect(day.code, box.run(flags));
+  const CapturedRun run = expect(
+      day.code, box.fathom(box.words_of_run("--time-limit 1" + (together ? start_together : ""))));
   const Document document = box.result();
   has_entries(document, {{"first", 2}, {"zero", 2}, {day.probe, day.kept}});
   CHECK(summary_of(document, day.probe).status == day.status);
@@ -141,7 +140,7 @@ TEST_CASE("After the GPU is lost, or the disk is full, no further probe begins",
         {"full", false, ExitCode::output_full, "The disk is full"}}) {
     CAPTURE(probe, together);
     Sandbox box({"first", probe, "zero"});
-    expect(code, box.run(together ? start_together : std::vector<std::string>()));
+    expect(code, box.fathom(box.words_of_run(together ? start_together : "")));
     const Document document = box.result();
     has_entries(document, {{"first", 2}, {probe, 2}, {"zero", 0}});
     CHECK(fs::exists(box.out() / "logs" / "zero.log") == together);
@@ -162,7 +161,7 @@ TEST_CASE("A second run on the same GPU is refused, or waits where it is told to
   REQUIRE(wait_for_text(box.folder() / "holder" / "logs" / "slow.log", "pids"));
   expect(ExitCode::gpu_busy, box.run()).complains("holder", "--wait");
   CHECK_FALSE(fs::exists(box.out() / "result.json"));
-  Background waiting(words("run --wait --probe first --out " + box.out().string()));
+  Background waiting(box.words_of_run("--wait --probe first"));
   for (int i = 0; i < 500 && waiting.output().empty(); ++i) std::this_thread::sleep_for(10ms);
   has(waiting.output(), "Waiting for the GPU");
   holder.signal(SIGINT);
@@ -173,10 +172,9 @@ TEST_CASE("A second run on the same GPU is refused, or waits where it is told to
 
 // `--start-together`: all probes are up before the first one measures, and what comes of a run is
 // what it would be without.
-static CapturedRun run_together(Sandbox& box, std::vector<std::string> more = {},
+static CapturedRun run_together(Sandbox& box, const std::string& more = "",
                                 ExitCode expected = ExitCode::ok) {
-  more.insert(more.end(), start_together.begin(), start_together.end());
-  return expect(expected, box.run(more));
+  return expect(expected, box.fathom(box.words_of_run(more + start_together)));
 }
 
 static long long of_log(const Sandbox& box, const std::string& probe, const std::string& word) {
@@ -198,6 +196,10 @@ TEST_CASE("Probes that are started together measure in turn", "[e2e]") {
   CHECK(of_log(box, "first", "beside") == 2);
   CHECK(of_log(box, "second", "beside") >= 1);  // and the one before it, while that ends
   CHECK(of_log(box, "third", "beside") <= 1);
+  // Of a filter's probes alone.
+  run_together(box, "--benchmark_filter=second|third");
+  CHECK(box.result().probes.size() == 2);
+  CHECK(of_log(box, "second", "beside") == 1);
   expect(0, box.run({"--no-counters"}));
   CHECK(of_log(box, "first", "ready") == -1);
 }
@@ -209,13 +211,6 @@ TEST_CASE("The next one begins once the one before has measured, whatever its en
   CHECK(of_log(box, "next", "began") < of_log(box, "lingering", "left"));
   CHECK(of_log(box, "next", "beside") == 2);  // it still has its context
   CHECK(entries_of(box.result(), "lingering") == 2);
-}
-
-TEST_CASE("A filter's probes are started together, and the others are left out", "[e2e]") {
-  Sandbox box({"first", "second", "third"});
-  run_together(box, {"--benchmark_filter=second|third"});
-  CHECK(box.result().probes.size() == 2);
-  CHECK(of_log(box, "second", "beside") == 1);
 }
 
 TEST_CASE("As many probes are up at once as the GPU's memory has room for", "[e2e]") {
@@ -241,7 +236,7 @@ TEST_CASE("Where probes take the GPU from each other they start one by one", "[e
 TEST_CASE("A probe that dies before it is ready costs its results, a late one begins in its turn",
           "[e2e]") {
   Sandbox box({"first", "late", "stillborn", "zero"});
-  run_together(box, {"--time-limit", "1"}, ExitCode::probe_crashed);
+  run_together(box, "--time-limit 1", ExitCode::probe_crashed);
   const Document document = box.result();
   has_entries(document, {{"first", 2}, {"late", 2}, {"zero", 2}});
   CHECK(summary_of(document, "stillborn").status == ProbeStatus::crashed);

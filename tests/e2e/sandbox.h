@@ -25,8 +25,8 @@ inline void write_text(const fs::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-/// What has a run's probes start together.
-inline const std::vector<std::string> start_together{"--no-counters", "--start-together"};
+/// The flags with which a run's probes start together.
+inline const std::string start_together = " --no-counters --start-together";
 
 /// The words of a command line; '' is an empty one.
 inline std::vector<std::string> words(const std::string& line) {
@@ -70,6 +70,10 @@ class Sandbox : public Environment {
   CapturedRun run(std::vector<std::string> arguments = {}) const {
     arguments.insert(arguments.begin(), {"run", "--out", out()});
     return fathom(arguments);
+  }
+  /// The words of that command.
+  std::vector<std::string> words_of_run(const std::string& flags = "") const {
+    return words("run --out " + out().string() + " " + flags);
   }
 
   /// An NVIDIA GPU on the machine's PCI bus; another class of device, if that is given.
@@ -239,7 +243,8 @@ inline Ended expect(ExitCode expected, CapturedRun run) {
 
 /// Fails the test if `fathom` did not refuse so, in one sentence that has each of the texts.
 void refused(ExitCode expected, const CapturedRun& run, const auto&... texts) {
-  expect(expected, run).is_one_sentence().complains("fathom: ", texts...);
+  expect(expected, run).is_one_sentence().complains(texts...);
+  CHECK_THAT(run.errors, StartsWith("fathom: "));
 }
 
 /// The summary of one probe; a failed test without it.
