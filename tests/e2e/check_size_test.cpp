@@ -22,20 +22,16 @@ Document large_document(std::size_t entries) {
   return document;
 }
 
-/// `fathom` with so much address space and no more.
-CapturedRun within(int mebibytes, const std::vector<std::string>& arguments) {
-  std::vector<std::string> words{"-c", "ulimit -v \"$1\" && shift && exec \"$@\"", "sh",
-                                 std::to_string(mebibytes * 1024), FATHOM_PROGRAM};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  return run_and_capture("/bin/sh", words, 60s);
+/// `fathom` with these words of the shell, and with so much address space and no more.
+CapturedRun within(const Sandbox& box, int mebibytes, const std::string& line) {
+  return box.shell(fmt::format("ulimit -v {} && exec $F {}", mebibytes * 1024, line));
 }
 
 }  // namespace
 
 TEST_CASE("fathom check decides on 2,000 metrics against 30 runs in 300 ms and 200 MiB") {
-  Sandbox sandbox({});
-  const fs::path file = sandbox.folder() / "result.json";
-  const std::string baseline = (sandbox.folder() / "baseline").string();
+  Sandbox box({});
+  const fs::path file = box.folder() / "result.json";
   write_document(large_document(2000), file);
   REQUIRE(fs::file_size(file) > 10'000'000);
   std::mt19937_64 generator(1);
@@ -45,14 +41,14 @@ TEST_CASE("fathom check decides on 2,000 metrics against 30 runs in 300 ms and 2
   for (int i = 0; i < 30; ++i) {
     gate::RunMetrics earlier = run;
     for (gate::MetricValue& metric : earlier.metrics) metric.value *= noise(generator);
-    gate::BaselineFolder(baseline).add(earlier);
+    gate::BaselineFolder((box.folder() / "baseline").string()).add(earlier);
   }
   // The best of a few: other work on the machine costs processor time too, through the caches.
+  const std::string check = "check result.json --baseline baseline";
   double best = 1e9;
   for (int i = 0; i < 5; ++i) {
     const double before = children_cpu_s();
-    expect(0, sandbox.fathom({"check", file.string(), "--baseline", baseline}))
-        .first_line("PASS: 2,000 metrics, no regression");
+    expect(0, box.call(check)).first_line("PASS: 2,000 metrics, no regression");
     best = std::min(best, children_cpu_s() - before);
   }
 #ifdef NDEBUG
@@ -61,49 +57,41 @@ TEST_CASE("fathom check decides on 2,000 metrics against 30 runs in 300 ms and 2
   CHECK(best < 3);
 #endif
   // The most memory that it held at once, by its own account at its end.
-  const CapturedRun measured = expect(
-      0, run_and_capture("/bin/sh",
-                         {"-c",
-                          "\"$@\" >/dev/null & child=$!; most=0; "
+  const CapturedRun measured =
+      expect(0, box.shell("$F " + check +
+                          " >/dev/null & child=$!; most=0; "
                           "while size=$(grep VmHWM /proc/$child/status 2>/dev/null | tr -cd 0-9) "
-                          "&& [ -n \"$size\" ]; "
-                          "do most=$size; done; wait $child && echo $most",
-                          "sh", FATHOM_PROGRAM, "check", file.string(), "--baseline", baseline},
-                         60s));
+                          "&& [ -n \"$size\" ]; do most=$size; done; wait $child && echo $most"));
   const int most_kib = std::stoi(measured.output);
   CHECK(most_kib > 20 * 1024);
   CHECK(most_kib < 200 * 1024);
   // Where memory is short it says so.
-  expect(2, within(100, {"check", file.string(), "--baseline", baseline}))
-      .complains("too little memory");
+  expect(2, within(box, 100, check)).complains("too little memory");
 }
 
 TEST_CASE("A file of a gigabyte is refused without reading it") {
-  Sandbox sandbox({});
-  const fs::path file = sandbox.folder() / "huge.json";
+  Sandbox box({});
+  const fs::path file = box.folder() / "huge.json";
   write_text(file, "{");
   fs::resize_file(file, std::uintmax_t{1} << 30);
-  expect(2, within(100, {"check", file.string(), "--baseline", "baseline"}))
+  expect(2, within(box, 100, "check huge.json --baseline baseline"))
       .complains("is larger than 64 MiB")
       .one_line();
-  const std::string leaves_it = "truncate -s 1G {out}";
-  expect(2, within(100, {"check", "--base", leaves_it, "--head", leaves_it}))
+  expect(2, within(box, 100, "check --base 'truncate -s 1G {out}' --head 'truncate -s 1G {out}'"))
       .complains("is larger than 64 MiB");
 }
 
 TEST_CASE("The largest file that is read costs bounded memory, whatever is in it") {
-  Sandbox sandbox({});
-  const fs::path file = sandbox.folder() / "large.json";
-  const auto check_filled = [&](const std::string& piece, const std::string& end) {
+  Sandbox box({});
+  const auto check_filled = [&](const std::string& piece, const std::string& end,
+                                const std::string& said) {
     std::string text = "{\"context\": {}, \"benchmarks\": [";
     while (text.size() + piece.size() + end.size() <= gate::largest_result) text += piece;
-    write_text(file, text + end);
-    const CapturedRun refused =
-        expect(2, within(1400, {"check", file.string(), "--baseline", "baseline"})).one_line();
-    return refused.errors;
+    write_text(box.folder() / "large.json", text + end);
+    expect(2, within(box, 1400, "check large.json --baseline baseline")).one_line().complains(said);
   };
   // The most values; cut off, which the slower parser tells; and the most metrics.
-  has(check_filled("0,", "0]}"), "more than 200000 rows");
-  has(check_filled("{\"a\":0},", ""), "is not JSON: parse error at line 1");
-  has(check_filled("{\"name\":\"a\",\"real_time\":1},", "{}]}"), "more than 200000 rows");
+  check_filled("0,", "0]}", "more than 200000 rows");
+  check_filled("{\"a\":0},", "", "is not JSON: parse error at line 1");
+  check_filled("{\"name\":\"a\",\"real_time\":1},", "{}]}", "more than 200000 rows");
 }

@@ -23,17 +23,14 @@
 
 #include "results/device_lock.h"
 #include "results/document_io.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/file_descriptor.h"
 #include "results/probe_environment.h"
 
 namespace {
 
-using fathom::ExitCode;
-using fathom::ProbeStatus;
+using fathom::ExitCode, fathom::ProbeStatus, fathom::fail;
 using nlohmann::ordered_json;
-
-const std::string first_hash = "0123456789abcdef";
 
 /// An environment variable.
 std::string env(const char* name, const char* otherwise = "") {
@@ -41,10 +38,10 @@ std::string env(const char* name, const char* otherwise = "") {
   return set ? set : otherwise;
 }
 
-/// The GPU that this process sees alone, "GPU-2"; the first where it sees all.
-std::string uuid_hash() {
-  const std::string gpu = env("CUDA_VISIBLE_DEVICES", "GPU-0");
-  return gpu == "GPU-0" ? first_hash : first_hash.substr(0, 15) + gpu.back();
+/// The hash of a GPU, "GPU-2"; of the one that this process sees alone, or the first where it sees
+/// all.
+std::string uuid_hash(const std::string& gpu = env("CUDA_VISIBLE_DEVICES", "GPU-0")) {
+  return "0123456789abcde" + (gpu == "GPU-0" ? "f" : gpu.substr(4));
 }
 
 /// FAKE_GPUS of them; of those that CUDA_VISIBLE_DEVICES names, that one.
@@ -54,21 +51,20 @@ ordered_json visible_gpus() {
   for (int i = 0; i < std::stoi(env("FAKE_GPUS", "1")); ++i) {
     const std::string name = "GPU-" + std::to_string(i);
     if (!visible.empty() && name != visible) continue;
-    gpus.push_back(
-        {{"ordinal", gpus.size()},
-         {"name", "NVIDIA Fake 100"},
-         {"uuid", name},
-         {"uuid_hash", i == 0 ? first_hash : first_hash.substr(0, 15) + std::to_string(i)},
-         {"pci_bus_id", "0000:00:00.0"},
-         {"health",
-          {{"pcie_generation", 5},
-           {"pcie_width", i == 1 ? 8 : 16},
-           {"uncorrected_ecc_errors", 0},
-           {"remapped_rows", nullptr},
-           {"remapping_failed", false},
-           {"remapping_pending", false},
-           {"processes", 0},
-           {"application_sm_clock_hz", nullptr}}}});
+    gpus.push_back({{"ordinal", gpus.size()},
+                    {"name", "NVIDIA Fake 100"},
+                    {"uuid", name},
+                    {"uuid_hash", uuid_hash(name)},
+                    {"pci_bus_id", "0000:00:00.0"},
+                    {"health",
+                     {{"pcie_generation", 5},
+                      {"pcie_width", i == 1 ? 8 : 16},
+                      {"uncorrected_ecc_errors", 0},
+                      {"remapped_rows", nullptr},
+                      {"remapping_failed", false},
+                      {"remapping_pending", false},
+                      {"processes", 0},
+                      {"application_sm_clock_hz", nullptr}}}});
   }
   return gpus;
 }
@@ -90,8 +86,12 @@ Flags parse(int argc, char** argv) {
   return flags;
 }
 
-[[noreturn]] void fail(ExitCode code, const std::string& sentence) {
-  throw fathom::Error(code, sentence);
+fathom::Fingerprint fingerprint() {
+  fathom::Fingerprint print;
+  print.gpu_name = "NVIDIA Fake 100";
+  print.gpu_uuid_hash = uuid_hash();
+  print.memory_bytes = std::stoll(env("FAKE_MEMORY_GIB", "140")) << 30;
+  return print;
 }
 
 int device_program(const Flags& flags) {
@@ -112,7 +112,7 @@ int device_program(const Flags& flags) {
   if (gpu == "old") fail(ExitCode::driver_too_old, "The driver is too old: update it.");
   if (gpu == "lost") fail(ExitCode::gpu_lost, "The GPU is lost: reset it.");
   if (const auto device = flags.find("--device"); device != flags.end() && device->second > "1")
-    fail(ExitCode::bad_input, "There is no GPU " + device->second + ".");
+    fail(ExitCode::bad_input, "There is no GPU {}.", device->second);
   if (flags.contains("--gpus")) {
     if (const std::string asked = env("FAKE_ASKED"); !asked.empty()) std::ofstream(asked).flush();
     std::cout << ordered_json{{"gpus", visible_gpus()}};
@@ -123,11 +123,7 @@ int device_program(const Flags& flags) {
     std::cout << R"({"fingerprint": {"gpu_name": 7}})";
     return 0;
   }
-  fathom::Fingerprint print;
-  print.gpu_name = "NVIDIA Fake 100";
-  print.gpu_uuid_hash = uuid_hash();
-  print.memory_bytes = std::stoll(env("FAKE_MEMORY_GIB", "140")) << 30;
-  std::cout << ordered_json{{"fingerprint", fathom::to_json(print)}};
+  std::cout << ordered_json{{"fingerprint", fathom::to_json(fingerprint())}};
   return 0;
 }
 
@@ -142,24 +138,22 @@ class FakeProbe {
     document_.seed = flags.contains("--seed") ? flags.at("--seed") : "1";
     document_.num_cpus = 1;
     document_.google_benchmark_version = "1.7.1";
-    document_.fingerprint.gpu_name = "NVIDIA Fake 100";
-    document_.fingerprint.gpu_uuid_hash = uuid_hash();
-    fathom::ProbeSummary summary;
+    document_.fingerprint = fingerprint();
+    fathom::ProbeSummary& summary = document_.probes.emplace_back();
     summary.name = name_;
     summary.question = "What does " + name_ + " do?";
     summary.method = "It pretends.";
-    document_.probes = {summary};
-    fathom::Claim claim;
+    fathom::Claim& claim = document_.claims.emplace_back();
     claim.id = "F-" + name_;
     claim.statement = "A fake measures nothing";
     claim.probe = name_;
-    document_.claims = {claim};
   }
 
-  void measure(int cases) {
-    for (int i = 0; i < cases; ++i) {
-      report(i, cases);
-      fathom::Entry entry;
+  /// Two cases.
+  void measure() {
+    for (int i = 0; i < 2; ++i) {
+      report(i);
+      fathom::Entry& entry = document_.entries.emplace_back();
       entry.name = fmt::format("{}/case:{}", name_, i);
       entry.probe = name_;
       entry.axes = {{"case", std::int64_t{i}}};
@@ -169,7 +163,6 @@ class FakeProbe {
       entry.timing.mode = "hot";
       entry.timing.timer = "cudaEvent";
       entry.timing.stop = "converged";
-      document_.entries.push_back(entry);
       write(ProbeStatus::partial, "still running");
     }
   }
@@ -181,9 +174,9 @@ class FakeProbe {
   }
 
  private:
-  void report(int done, int total) const {
+  void report(int done) const {
     if (!flags_.contains("--progress-fd")) return;
-    const std::string line = fmt::format("{} {} {:.3f} {}/case\n", done, total, 0.1 * done, name_);
+    const std::string line = fmt::format("{} 2 {:.3f} {}/case\n", done, 0.1 * done, name_);
     [[maybe_unused]] const auto n =
         ::write(std::stoi(flags_.at("--progress-fd")), line.data(), line.size());
   }
@@ -273,7 +266,7 @@ int probe_program(const std::string& name, const Flags& flags) {
     take_lock();
   }
   FakeProbe probe(name, flags);
-  probe.measure(2);
+  probe.measure();
   if (name == "crash") std::raise(SIGSEGV);
   // Bad on one GPU of several.
   if (name == "sometimes" && uuid_hash().ends_with(env("FAKE_BAD_GPU", "none")))
@@ -304,7 +297,6 @@ int probe_program(const std::string& name, const Flags& flags) {
     fail(ExitCode::gpu_lost, "The GPU fell off the bus: reset it.");
   }
   if (name == "memory") fail(ExitCode::gpu_out_of_memory, "The GPU has too little free memory.");
-  if (name == "mig") fail(ExitCode::partitioned_gpu, "A MIG slice has no such counters.");
   if (name == "full") fail(ExitCode::output_full, "The disk is full.");
   probe.write(ProbeStatus::complete);
   if (name == "hog") fill_disk(flags.at("--out") + ".ballast");
@@ -333,12 +325,11 @@ int gate_victim(const Flags& flags) {
   usleep(1000 * static_cast<unsigned>(std::stoi(env("FAKE_ROUND_MS", "0"))));
   const fathom::FileDescriptor lock = load_lock();
   const bool beside_load = flock(lock.get(), LOCK_EX | LOCK_NB) != 0;
+  /// What a list of faults, "NAME=1.05,NAME=2", says of a metric.
   const auto fault = [&](const char* flag, const std::string& name, double otherwise) {
-    const auto list = flags.find(flag);
-    if (list == flags.end()) return otherwise;
-    const auto at = ("," + list->second).find("," + name + "=");
-    return at == std::string::npos ? otherwise
-                                   : std::stod(list->second.substr(at + name.size() + 1));
+    const std::string list = flags.contains(flag) ? "," + flags.at(flag) : "";
+    const auto at = list.find("," + name + "=");
+    return at == list.npos ? otherwise : std::stod(list.substr(at + name.size() + 2));
   };
   std::mt19937_64 generator(std::random_device{}());
   std::normal_distribution<double> noise(1, 0.001);

@@ -15,80 +15,14 @@
 namespace fathom {
 namespace {
 
-std::vector<std::string> together(std::vector<std::string> first,
-                                  const std::vector<std::string>& then) {
+Names together(Names first, const Names& then) {
   first.insert(first.end(), then.begin(), then.end());
   return first;
 }
 
-/// mpirun with these words. Open MPI does not start as root, in a container, or on fewer cores than
-/// ranks, unless it is told to.
-class Job : public Background {
- public:
-  /// `fathom fleet run` by so many ranks.
-  Job(Sandbox& box, int ranks, std::vector<std::string> more = {})
-      : Job(box, together({"-n", std::to_string(ranks), FATHOM_PROGRAM},
-                          fleet_run(box, std::move(more)))) {}
-  Job(Sandbox& box, const std::vector<std::string>& words)
-      : Background(FATHOM_MPIEXEC, allowed(box, words)), box_(box) {}
-  void must_end(ExitCode expected = ExitCode::ok) {
-    const int status = wait();
-    INFO(output());
-    REQUIRE(status == to_int(expected));
-  }
-  json must_report(ExitCode expected = ExitCode::ok) {
-    must_end(expected);
-    return fleet_of(box_.out());
-  }
-  void must_fail(ExitCode expected, const std::string& saying) {
-    must_end(expected);
-    has(output(), saying);
-  }
-  /// Once all of a host have begun.
-  std::map<int, std::pair<pid_t, pid_t>> ranks(std::size_t count) const {
-    std::vector<std::string> gpus;
-    for (std::size_t gpu = 0; gpu < count; ++gpu) gpus.push_back("box-" + std::to_string(gpu));
-    const auto found = wait_for_ranks(box_, gpus);
-    INFO(output());
-    REQUIRE(found.size() == count);
-    return found;
-  }
-
- private:
-  static const std::vector<std::string>& allowed(Sandbox& box,
-                                                 const std::vector<std::string>& words) {
-    for (const auto& [name, value] : {std::pair{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
-                                      {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
-                                      {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
-                                      {"OMPI_MCA_hwloc_base_binding_policy", "none"},
-                                      {"OMPI_MCA_btl_base_warn_component_unused", "0"}})
-      box.set(name, value);
-    return words;
-  }
-  const Sandbox& box_;
-};
-
-TEST_CASE("Ranks of MPI measure one GPU each, and rank 0 reports", "[e2e][fleet][mpi]") {
-  Sandbox box({"first", "second"}, 4);
-  const json fleet = Job(box, 4).must_report();
-  REQUIRE(fleet.at("gpus").size() == 4);
-  for (int gpu = 0; gpu < 4; ++gpu) {
-    CHECK(status_of(fleet, gpu) == "complete");
-    CHECK(gpu_of(fleet, gpu)->at("rank") == gpu);
-    const json metrics = summary_in(box.out(), gpu).at("metrics");
-    CHECK(metrics.at("alone").at(1) == 1e-6);
-    CHECK(metrics.at("together").at(1) == 1e-6);
-  }
-  CHECK(counting(box.out(), 4) == std::vector{true, false, false, false});
-  CHECK(counting(box.out(), 4, "second") == std::vector{false, true, false, false});
-  CHECK(counters_of(box.out(), 4) ==
-        std::vector<std::vector<std::string>>{{"first"}, {"second"}, {}, {}});
-}
-
 /// mpirun's words for one rank a shell script: `script` ends with what to start as "$@".
-std::vector<std::string> scripted(const std::vector<std::string>& run,
-                                  const std::vector<std::string>& scripts) {
-  std::vector<std::string> words;
+Names scripted(const Names& run, const Names& scripts) {
+  Names words;
   for (const std::string& script : scripts) {
     if (!words.empty()) words.push_back(":");
     words = together(words, {"-n", "1", "/bin/sh", "-c", script, "sh", FATHOM_PROGRAM});
@@ -97,34 +31,82 @@ std::vector<std::string> scripted(const std::vector<std::string>& run,
   return words;
 }
 
+/// mpirun with these words. Open MPI does not start as root, in a container, or on fewer cores than
+/// ranks, unless it is told to.
+class Job : public Background {
+ public:
+  /// `fathom fleet run` by so many ranks.
+  Job(FleetBox& box, int ranks, const std::string& flags = "")
+      : Job(box, together({"-n", std::to_string(ranks), FATHOM_PROGRAM}, box.run_words(flags))) {}
+  Job(FleetBox& box, const Names& words) : Background(FATHOM_MPIEXEC, allowed(box, words)) {}
+  void must_end(ExitCode expected = ExitCode::ok, const std::string& saying = "") {
+    const int status = wait();
+    INFO(output());
+    REQUIRE(status == to_int(expected));
+    has(output(), saying);
+  }
+
+ private:
+  static const Names& allowed(Sandbox& box, const Names& words) {
+    for (const auto& [name, value] : {std::pair{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                                      {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                                      {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+                                      {"OMPI_MCA_hwloc_base_binding_policy", "none"},
+                                      {"OMPI_MCA_btl_base_warn_component_unused", "0"}})
+      box.set(name, value);
+    return words;
+  }
+};
+
+/// Those of a job of so many, once all have begun.
+std::vector<RankProcesses> ranks_of(const FleetBox& box, const Job& job, std::size_t count) {
+  Names gpus;
+  for (std::size_t gpu = 0; gpu < count; ++gpu) gpus.push_back(fmt::format("box-{}", gpu));
+  const auto found = wait_for_ranks(box, gpus);
+  INFO(job.output());
+  REQUIRE(found.size() == count);
+  return found;
+}
+
+TEST_CASE("Ranks of MPI measure one GPU each, and rank 0 reports", "[e2e][fleet][mpi]") {
+  FleetBox box({"first", "second"}, 4);
+  Job(box, 4).must_end();
+  const json fleet = box.fleet();
+  CHECK(statuses(fleet) == Names(4, "complete"));
+  for (int gpu = 0; gpu < 4; ++gpu) {
+    CHECK(gpu_of(fleet, gpu).at("rank") == gpu);
+    box.has_figures(gpu, {"alone", "together"});
+  }
+  CHECK(box.counting(4) == std::vector{true, false, false, false});
+  CHECK(box.counting(4, "second") == std::vector{false, true, false, false});
+  CHECK(box.counters_of() == std::vector<Names>{{"first"}, {"second"}, {}, {}});
+}
+
 TEST_CASE("Counters are shared among the ranks that have a GPU", "[e2e][fleet][mpi]") {
-  Sandbox box({"first", "second", "third"}, 2);
-  const auto on = [](const char* gpu) {
-    return std::string("CUDA_VISIBLE_DEVICES=") + gpu + " exec \"$@\"";
-  };
-  Job(box, scripted(fleet_run(box, {"--alone", "none"}), {on("GPU-0"), on("GPU-0"), on("GPU-1")}))
+  FleetBox box({"first", "second", "third"}, 2);
+  const std::string first = "CUDA_VISIBLE_DEVICES=GPU-0 exec \"$@\"",
+                    second = "CUDA_VISIBLE_DEVICES=GPU-1 exec \"$@\"";
+  Job(box, scripted(box.run_words("--alone none"), {first, first, second}))
       .must_end(ExitCode::incomplete);  // of the one in the middle
-  CHECK(counters_of(box.out(), 3) ==
-        std::vector<std::vector<std::string>>{{"first", "third"}, {}, {"second"}});
-  CHECK(gpu_of(fleet_of(box.out()), 1)->at("no_counters") == "");
-  has(reason_of(fleet_of(box.out()), 1),
-      "no GPU is left for it: its host has 3 ranks, and it sees 1 GPU");
+  CHECK(box.counters_of() == std::vector<Names>{{"first", "third"}, {}, {"second"}});
+  CHECK(gpu_of(box.fleet(), 1).at("no_counters") == "");
+  has(reason_of(box.fleet(), 1), "no GPU is left for it: its host has 3 ranks, and it sees 1 GPU");
 }
 
 TEST_CASE("A rank asks for its GPUs while MPI starts", "[e2e][fleet][mpi]") {
-  Sandbox box({"first"}, 2);
+  FleetBox box({"first"}, 2);
   box.set("FAKE_ASKED", box.folder() / "asked");
   box.set("SEEN", box.folder() / "seen");
   // MPI_Init of the first one waits for the second, which comes once it has seen the question.
   const std::string late =
       "for i in $(seq 200); do [ -e \"$FAKE_ASKED\" ] && break; sleep 0.05; done; "
       "[ -e \"$FAKE_ASKED\" ] && : > \"$SEEN\"; exec \"$@\"";
-  Job(box, scripted(fleet_run(box, {"--alone", "none"}), {"exec \"$@\"", late})).must_end();
+  Job(box, scripted(box.run_words("--alone none"), {"exec \"$@\"", late})).must_end();
   CHECK(fs::exists(box.folder() / "seen"));
 }
 
 TEST_CASE("A rank 0 that hangs in the driver has left a note", "[e2e][fleet][mpi]") {
-  Sandbox box({"first"}, 2);
+  FleetBox box({"first"}, 2);
   box.set("FAKE_GPU", "hang");
   Job job(box, 2);
   CHECK(wait_for_text(box.out() / "ranks" / "0.note", "it has not finished"));
@@ -133,58 +115,52 @@ TEST_CASE("A rank 0 that hangs in the driver has left a note", "[e2e][fleet][mpi
 }
 
 TEST_CASE("Ranks take their turns alone", "[e2e][fleet][mpi]") {
-  Sandbox box({"links", "copy_bandwidth"}, 3);
-  Job(box, 3, {"--alone", "brief"}).must_end();
-  check_turns(box.out(), 3, "links");
-  check_turns(box.out(), 3, "copy_bandwidth");
+  FleetBox box({"links", "copy_bandwidth"}, 3);
+  Job(box, 3, "--alone brief").must_end();
+  for (const char* probe : {"links", "copy_bandwidth"}) box.check_turns(3, probe);
 }
 
 TEST_CASE("Two jobs of ranks do not share a folder", "[e2e][fleet][mpi]") {
-  Sandbox box({"first"}, 2);
+  FleetBox box({"first"}, 2);
   fs::create_directories(box.out());
   const FileDescriptor other(open((box.out() / ".lock").c_str(), O_RDWR | O_CREAT, 0644));
   REQUIRE(flock(other.get(), LOCK_EX | LOCK_NB) == 0);
-  Job(box, 2).must_fail(ExitCode::gpu_busy, "Another job of ranks");
+  Job(box, 2).must_end(ExitCode::gpu_busy, "Another job of ranks");
   CHECK_FALSE(fs::exists(box.out() / "gpus"));
   // Nor does one leave a note there of ranks that MPI does not know of.
   box.set("SLURM_PROCID", "0");
   box.set("SLURM_STEP_NUM_TASKS", "4");
-  expect(ExitCode::gpu_busy, box.fathom(fleet_run(box)));
+  expect(ExitCode::gpu_busy, box.fathom(box.run_words()));
   CHECK_FALSE(fs::exists(box.out() / "ranks"));
-}
-
-TEST_CASE("Where a rank is lost while they come together, the others say so", "[e2e][fleet][mpi]") {
-  Sandbox box({"first"}, 2);
-  box.set("LD_PRELOAD", FATHOM_LOST_RANK);
-  Job(box, 2).must_fail(ExitCode::setup_incomplete, "A rank was lost before all had come together");
-}
-
-TEST_CASE("Ranks that MPI does not know of are no ranks", "[e2e][fleet][mpi]") {
-  Sandbox box({"first"});
   // As srun without --mpi, or another MPI's mpirun, starts them.
-  box.set("SLURM_PROCID", "0");
-  box.set("SLURM_STEP_NUM_TASKS", "4");
-  expect(ExitCode::setup_incomplete, box.fathom(fleet_run(box)))
+  REQUIRE(flock(other.get(), LOCK_UN) == 0);
+  expect(ExitCode::setup_incomplete, box.fathom(box.run_words()))
       .complains("Slurm started 4 ranks, and MPI knows of 1");
   CHECK_FALSE(fs::exists(box.out() / "fleet.json"));
 }
 
+TEST_CASE("Where a rank is lost while they come together, the others say so", "[e2e][fleet][mpi]") {
+  FleetBox box({"first"}, 2);
+  box.set("LD_PRELOAD", FATHOM_LOST_RANK);
+  Job(box, 2).must_end(ExitCode::setup_incomplete, "A rank was lost before all had come together");
+}
+
 TEST_CASE("Ranks that share no storage are told, and measure nothing", "[e2e][fleet][mpi]") {
-  Sandbox box({"first"}, 2);
+  FleetBox box({"first"}, 2);
   // What rank 0 has written is not there for the second.
   const std::string note = (box.out() / "ranks" / "0.note").string();
   const std::string blind =
       "while [ ! -e '" + note + "' ]; do sleep 0.05; done; rm '" + note + "'; exec \"$@\"";
-  Job(box, scripted(fleet_run(box), {"exec \"$@\"", blind}))
-      .must_fail(ExitCode::setup_incomplete, "does not see what rank 0 wrote into");
+  Job(box, scripted(box.run_words(), {"exec \"$@\"", blind}))
+      .must_end(ExitCode::setup_incomplete, "does not see what rank 0 wrote into");
 }
 
 TEST_CASE("Ranks measure on while another job's rank 0 says that it has ended",
           "[e2e][fleet][mpi]") {
-  Sandbox box({"lasting"}, 2);
+  FleetBox box({"lasting"}, 2);
   const Gate gate(box);
-  Job job(box, 2, {"--alone", "none"});
-  job.ranks(2);
+  Job job(box, 2, "--alone none");
+  ranks_of(box, job, 2);
   write_text(box.out() / "ranks" / "0.note",
              R"({"run": "another", "size": 2, "host": "box", "reason": "", "exit_code": 0,
                  "ended": true})");
@@ -194,22 +170,23 @@ TEST_CASE("Ranks measure on while another job's rank 0 says that it has ended",
 }
 
 TEST_CASE("Ranks without --out take the folder of rank 0", "[e2e][fleet][mpi]") {
-  Sandbox box({"first"}, 2);
-  auto words = fleet_run(box);
+  FleetBox box({"first"}, 2);
+  auto words = box.run_words();
   words.erase(words.begin() + 2, words.begin() + 4);
-  const std::string later = "sleep 1.1; exec \"$@\"";
-  Job job(box, scripted(words, {"cd '" + box.folder().string() + "'; exec \"$@\"", later}));
-  job.must_end();
+  Job(box, scripted(words,
+                    {"cd '" + box.folder().string() + "'; exec \"$@\"", "sleep 1.1; exec \"$@\""}))
+      .must_end();
   std::vector<fs::path> made;
   for (const auto& entry : fs::directory_iterator(box.folder()))
     if (entry.path().filename().string().starts_with("fathom-fleet-")) made.push_back(entry);
   REQUIRE(made.size() == 1);
-  CHECK(fleet_of(made.front()).at("gpus").size() == 2);
+  CHECK(json::parse(file_text(made.front() / "fleet.json")).at("gpus").size() == 2);
 }
 
 TEST_CASE("Ranks of MPI replay the recording without a GPU", "[e2e][fleet][mpi]") {
-  Sandbox box({"first"});
-  const json fleet = Job(box, 3, {"--replay", "--no-report"}).must_report();
+  FleetBox box({"first"});
+  Job(box, 3, "--replay --no-report").must_end();
+  const json fleet = box.fleet();
   REQUIRE(fleet.at("gpus").size() == 3);
   CHECK(fleet.at("gpus").at(0).at("source") == "replay");
   CHECK(fleet.at("distributions").size() > 100);
@@ -255,7 +232,7 @@ TEST_CASE("Whatever ends a rank, it is named, and the others keep their figures"
       {"in its report", "fleet.json", SIGKILL, {}, "rank 0", unreported, all, incomplete, true, {}},
   }));
   CAPTURE(death.how);
-  Sandbox box({"lasting", "links"}, 3);
+  FleetBox box({"lasting", "links"}, 3);
   const Gate gate(box);
   // An earlier job's, of more ranks; and a place that a job took which did not live to write.
   fs::create_directories(box.out() / "ranks");
@@ -272,14 +249,14 @@ TEST_CASE("Whatever ends a rank, it is named, and the others keep their figures"
     box.set("LOST_BY", std::to_string(death.signal));
   }
   if (!death.victim) gate.open();
-  auto words = fleet_run(box, {"--alone", "none", "--wait", death.signal == SIGSTOP ? "2" : "60"});
-  if (death.lost_at.starts_with("links/")) std::erase(words, "--no-links");
-  Job job(box, together({"-n", "3", FATHOM_PROGRAM}, words));
+  box.links = death.lost_at.starts_with("links/");
+  Job job(box, 3, fmt::format("--alone none --wait {}", death.signal == SIGSTOP ? 2 : 60));
   if (death.victim) {
-    const auto [measuring, rank] = job.ranks(3).at(*death.victim);
+    const auto [measuring, rank] =
+        ranks_of(box, job, 3).at(static_cast<std::size_t>(*death.victim));
     REQUIRE(kill(death.itself ? rank : measuring, death.signal) == 0);
     if (death.signal == SIGTERM)
-      REQUIRE(wait_for_text(gpu_folder(box.out(), *death.victim) / "gpu.json", "interrupted"));
+      REQUIRE(wait_for_text(box.gpu_folder(*death.victim) / "gpu.json", "interrupted"));
     gate.open();
   }
   if (death.run)
@@ -287,9 +264,11 @@ TEST_CASE("Whatever ends a rank, it is named, and the others keep their figures"
   else
     job.wait();
   const auto told = [&] {
-    json fleet = fleet_of(box.out());
-    for (int gpu = 0; gpu < 3; ++gpu)
-      CHECK((status_of(fleet, gpu) == "complete") == death.complete.contains(gpu));
+    json fleet = box.fleet();
+    std::set<int> complete;
+    for (const json& gpu : fleet.at("gpus"))
+      if (gpu.at("status") == "complete") complete.insert(gpu.at("gpu").get<int>());
+    CHECK(complete == death.complete);
     // One death, one row; beside it `collect` may name the file that it left half-written.
     std::erase_if(fleet.at("problems").get_ref<json::array_t&>(), [](const json& problem) {
       return problem.at("what").get<std::string>().ends_with(".tmp");
@@ -299,37 +278,34 @@ TEST_CASE("Whatever ends a rank, it is named, and the others keep their figures"
     CHECK(problem.at("what") == death.what);
     CHECK(problem.at("exit_code") == to_int(death.code));
     has(problem.at("reason").get<std::string>(), death.reason);
-    has(page_of(box.out()), death.what);
+    has(box.page(), death.what);
   };
   if (death.run == ExitCode::incomplete) told();
   box.set("LD_PRELOAD", "");
-  expect(death.collected, box.fathom({"fleet", "collect", box.out().string()}));
+  expect(death.collected, box.call("fleet collect out"));
   if (death.collected == ExitCode::incomplete) told();
 }
 
 TEST_CASE("A job that mpirun ends costs no more than what was not written yet",
           "[e2e][fleet][mpi]") {
-  Sandbox box({"lasting"}, 3);
+  FleetBox box({"lasting"}, 3);
   const Gate gate(box);
   Job job(box, 3);
   for (int gpu = 0; gpu < 3; ++gpu) {  // one after the other
-    const fs::path folder = gpu_folder(box.out(), gpu);
-    REQUIRE(wait_for_text(folder / "alone" / "logs" / "lasting.log", "log of"));
+    REQUIRE(wait_for_text(box.gpu_folder(gpu) / "alone" / "logs" / "lasting.log", "log of"));
     gate.open();
-    REQUIRE(wait_for_text(folder / "gpu.json", "lasting/case"));
+    REQUIRE(wait_for_text(box.gpu_folder(gpu) / "gpu.json", "lasting/case"));
     gate.close();
   }
-  const auto ranks = job.ranks(3);  // the suite together: alone is done
-  REQUIRE(kill(ranks.at(2).second, SIGKILL) == 0);
+  const auto ranks = ranks_of(box, job, 3);  // the suite together: alone is done
+  REQUIRE(kill(ranks.at(2).rank, SIGKILL) == 0);
   gate.open();
   job.wait();
   INFO(job.output());
-  box.fathom({"fleet", "collect", box.out().string()});
-  for (int gpu = 0; gpu < 3; ++gpu)
-    CHECK(summary_in(box.out(), gpu).at("metrics").at("alone").at(0) == 1e-6);
+  box.call("fleet collect out");
+  for (int gpu = 0; gpu < 3; ++gpu) box.has_figures(gpu, {"alone"});
   // The one that died had no time to say so.
-  const json fleet = fleet_of(box.out());
-  has(reason_of(fleet, 2), "rank 2, on box: it has not finished");
+  has(reason_of(box.fleet(), 2), "rank 2, on box: it has not finished");
 }
 
 }  // namespace

@@ -12,104 +12,98 @@
 namespace fathom {
 
 using nlohmann::json;
+using Names = std::vector<std::string>;
 
-inline json fleet_of(const fs::path& out) { return json::parse(file_text(out / "fleet.json")); }
-
-inline const json* gpu_of(const json& fleet, int number) {
-  for (const json& gpu : fleet.at("gpus"))
-    if (gpu.at("gpu") == number) return &gpu;
-  return nullptr;
+inline const json& gpu_of(const json& fleet, int number) {
+  const auto gpu = std::ranges::find_if(fleet.at("gpus"),
+                                        [&](const json& each) { return each.at("gpu") == number; });
+  REQUIRE(gpu != fleet.at("gpus").end());
+  return *gpu;
 }
-
-inline fs::path gpu_folder(const fs::path& out, int gpu) {
-  return out / "gpus" / ("box-" + std::to_string(gpu));
-}
-
-inline json summary_in(const fs::path& out, int gpu) {
-  return json::parse(file_text(gpu_folder(out, gpu) / "gpu.json"));
-}
-
 inline std::string reason_of(const json& fleet, int number) {
-  const json* gpu = gpu_of(fleet, number);
-  return gpu ? gpu->at("reason").get<std::string>() : "not there";
+  return gpu_of(fleet, number).at("reason");
+}
+/// Of all GPUs, in their order.
+inline Names statuses(const json& fleet) {
+  Names all;
+  for (const json& gpu : fleet.at("gpus")) all.push_back(gpu.at("status"));
+  return all;
 }
 
-/// Its first page.
-inline std::string page_of(const fs::path& out) { return file_text(out / "report" / "README.md"); }
+/// A sandbox whose GPUs are a fleet's, on the host `box`.
+class FleetBox : public Sandbox {
+ public:
+  using Sandbox::Sandbox;
+  bool links = false;  ///< whether a run measures them
 
-inline std::string status_of(const json& fleet, int number) {
-  const json* gpu = gpu_of(fleet, number);
-  return gpu ? gpu->at("status").get<std::string>() : "not there";
-}
-
-inline std::vector<std::string> fleet_run(const Sandbox& box, std::vector<std::string> more = {}) {
-  std::vector<std::string> words{"fleet", "run", "--out", box.out().string(), "--no-links"};
-  const auto unless_given = [&](const char* flag, const char* value) {
-    if (std::ranges::find(more, flag) == more.end()) words.insert(words.end(), {flag, value});
-  };
-  unless_given("--suite", "quick");
-  unless_given("--alone", "full");
-  unless_given("--host-name", "box");
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
-/// The answer of such a run, which has to end as expected.
-inline json run_fleet(Sandbox& box, std::vector<std::string> more = {},
-                      ExitCode expected = ExitCode::ok) {
-  expect(expected, box.fathom(fleet_run(box, std::move(more))));
-  return fleet_of(box.out());
-}
-
-inline json collect_fleet(Sandbox& box, ExitCode expected = ExitCode::ok) {
-  expect(expected, box.fathom({"fleet", "collect", box.out().string()}));
-  return fleet_of(box.out());
-}
-
-/// In turn, none while another measures, and all of them ready before the first of all does.
-inline void check_turns(const fs::path& out, int gpus, const std::string& probe) {
-  const auto at = [&](int gpu, const char* part, const char* what) {
-    return number_in(gpu_folder(out, gpu) / part / (probe + ".log"), what);
-  };
-  for (int gpu = 0; gpu < gpus; ++gpu) {
-    CAPTURE(gpu, probe);
-    CHECK(at(gpu, "alone", "ready") > 0);
-    CHECK(at(gpu, "alone", "ready") <
-          number_in(out / "gpus" / "box-0" / "alone" / "links.log", "began"));
-    if (gpu > 0) CHECK(at(gpu - 1, "alone", "ended") < at(gpu, "alone", "began"));
+  /// The words of a run with these flags.
+  Names run_words(const std::string& flags = "") const {
+    std::string line = "fleet run --out " + out().string() + (links ? " " : " --no-links ");
+    for (const std::string flag : {"--suite quick ", "--alone full ", "--host-name box "})
+      if (flags.find(flag.substr(0, flag.find(' '))) == flags.npos) line += flag;
+    return words(line + flags);
   }
-}
+  /// The answer of such a run, which has to end as expected.
+  json run_fleet(const std::string& flags = "", ExitCode expected = ExitCode::ok) const {
+    expect(expected, fathom(run_words(flags)));
+    return fleet();
+  }
+  json collect(ExitCode expected = ExitCode::ok) const {
+    expect(expected, call("fleet collect out"));
+    return fleet();
+  }
+  json fleet() const { return json::parse(file_text(out() / "fleet.json")); }
+  fs::path gpu_folder(int gpu) const { return out() / "gpus" / fmt::format("box-{}", gpu); }
+  json summary(int gpu) const { return json::parse(file_text(gpu_folder(gpu) / "gpu.json")); }
+  /// The GPU's figures of its first metric are the fakes'.
+  void has_figures(int gpu, std::initializer_list<const char*> parts) const {
+    for (const char* part : parts) CHECK(summary(gpu).at("metrics").at(part).at(0) == 1e-6);
+  }
 
-/// For a fake probe in the suite of each GPU: whether it was to collect counters. Alone it never
-/// is.
-inline std::vector<bool> counting(const fs::path& out, int gpus,
-                                  const std::string& probe = "first") {
-  std::vector<bool> all;
-  for (int gpu = 0; gpu < gpus; ++gpu) {
-    const fs::path folder = gpu_folder(out, gpu);
-    const auto of = [&](const char* part) {
-      const std::string log = file_text(folder / part / "logs" / (probe + ".log"));
-      REQUIRE_THAT(log, Catch::Matchers::ContainsSubstring("log of " + probe));
-      const bool counts = log.find("flag --no-counters") == std::string::npos;
-      CHECK((log.find("timed only") == std::string::npos) == counts);
+  /// In turn, none while another measures, and all of them ready before the first of all does.
+  void check_turns(int gpus, const std::string& probe) const {
+    const auto at = [&](int gpu, const std::string& log, const char* what) {
+      return number_in(gpu_folder(gpu) / "alone" / (log + ".log"), what);
+    };
+    for (int gpu = 0; gpu < gpus; ++gpu) {
+      CAPTURE(gpu, probe);
+      CHECK(at(gpu, probe, "ready") > 0);
+      CHECK(at(gpu, probe, "ready") < at(0, "links", "began"));
+      if (gpu > 0) CHECK(at(gpu - 1, probe, "ended") < at(gpu, probe, "began"));
+    }
+  }
+
+  /// For a fake probe in the suite of each GPU: whether it was to collect counters. Alone it never
+  /// is.
+  std::vector<bool> counting(int gpus, const std::string& probe = "first") const {
+    const auto of = [&](int gpu, const char* part) {
+      const std::string log = file_text(gpu_folder(gpu) / part / "logs" / (probe + ".log"));
+      has(log, "log of " + probe);
+      const bool counts = log.find("flag --no-counters") == log.npos;
+      CHECK((log.find("timed only") == log.npos) == counts);
       return counts;
     };
-    if (fs::exists(folder / "alone")) CHECK_FALSE(of("alone"));
-    all.push_back(of("suite"));
+    std::vector<bool> all;
+    for (int gpu = 0; gpu < gpus; ++gpu) {
+      if (fs::exists(gpu_folder(gpu) / "alone")) CHECK_FALSE(of(gpu, "alone"));
+      all.push_back(of(gpu, "suite"));
+    }
+    return all;
   }
-  return all;
-}
 
-/// The probes that each GPU's summary says it was to collect counters for.
-inline std::vector<std::vector<std::string>> counters_of(const fs::path& out, int gpus) {
-  std::vector<std::vector<std::string>> all;
-  const json fleet = fleet_of(out);
-  for (int gpu = 0; gpu < gpus; ++gpu) {
-    all.push_back(gpu_of(fleet, gpu)->at("counters_of"));
-    CHECK(summary_in(out, gpu).at("counters_of") == all.back());
+  /// The probes that each GPU's summary says it was to collect counters for.
+  std::vector<Names> counters_of() const {
+    std::vector<Names> all;
+    for (const json fleet = this->fleet(); const json& gpu : fleet.at("gpus")) {
+      all.push_back(gpu.at("counters_of"));
+      CHECK(summary(gpu.at("gpu")).at("counters_of") == all.back());
+    }
+    return all;
   }
-  return all;
-}
+
+  /// Its first page.
+  std::string page() const { return report(); }
+};
 
 /// Holds the probe `lasting` until it is released.
 class Gate {
@@ -127,16 +121,19 @@ inline pid_t parent_of(pid_t process) {
   return std::atoi(status.c_str() + status.find("PPid:") + 5);
 }
 
-/// Process numbers of what ranks measure in and of the ranks themselves, by rank, once every GPU of
-/// these folders has begun its suite, with the probe `lasting` in it.
-inline std::map<int, std::pair<pid_t, pid_t>> wait_for_ranks(const Sandbox& box,
-                                                             const std::vector<std::string>& gpus) {
-  std::map<int, std::pair<pid_t, pid_t>> ranks;
-  for (int rank = 0; const std::string& gpu : gpus) {
+/// What a rank measures in, and the rank itself.
+struct RankProcesses {
+  pid_t measuring, rank;
+};
+/// Of each rank, once every GPU of these folders has begun its suite, with the probe `lasting` in
+/// it; fewer where one does not begin.
+inline std::vector<RankProcesses> wait_for_ranks(const Sandbox& box, const Names& gpus) {
+  std::vector<RankProcesses> ranks;
+  for (const std::string& gpu : gpus) {
     const fs::path log = box.out() / "gpus" / gpu / "suite" / "logs" / "lasting.log";
-    if (!wait_for_text(log, "pids ") && !wait_for_text(log, "pids ")) return {};
-    const pid_t run = parent_of(pids_in(log).at(0)), measuring = parent_of(run);
-    ranks[rank++] = {measuring, parent_of(measuring)};
+    if (!wait_for_text(log, "pids ") && !wait_for_text(log, "pids ")) break;
+    const pid_t measuring = parent_of(parent_of(pids_in(log).at(0)));
+    ranks.push_back({measuring, parent_of(measuring)});
   }
   return ranks;
 }

@@ -9,39 +9,32 @@
 #include "fleet_run.h"
 
 using namespace fathom;
-using Names = std::vector<std::string>;
 
 TEST_CASE("One process measures all GPUs of a host, alone and together", "[e2e][fleet]") {
-  Sandbox box({"first"}, 3);
-  const json fleet = run_fleet(box);
-  REQUIRE(fleet.at("gpus").size() == 3);
-  for (int gpu = 0; gpu < 3; ++gpu) CHECK(status_of(fleet, gpu) == "complete");
-  const json summary = summary_in(box.out(), 2);
-  const json& metrics = summary.at("metrics");
-  REQUIRE(metrics.at("name").size() == 2);
-  CHECK(metrics.at("alone").at(0) == 1e-6);
-  CHECK(metrics.at("together").at(0) == 1e-6);
-  CHECK(summary.at("uuid_hash") == "0123456789abcde2");
-  CHECK(gpu_of(fleet, 1)->at("health").at("pcie_width") == 8);
-  CHECK(fs::exists(box.out() / "gpus" / "box-1" / "suite" / "result.json"));
-  has(page_of(box.out()), "Alone and together");
+  FleetBox box({"first"}, 3);
+  const json fleet = box.run_fleet();
+  CHECK(statuses(fleet) == Names(3, "complete"));
+  REQUIRE(box.summary(2).at("metrics").at("name").size() == 2);
+  box.has_figures(2, {"alone", "together"});
+  CHECK(box.summary(2).at("uuid_hash") == "0123456789abcde2");
+  CHECK(gpu_of(fleet, 1).at("health").at("pcie_width") == 8);
+  CHECK(fs::exists(box.gpu_folder(1) / "suite" / "result.json"));
+  has(box.page(), "Alone and together");
   has(file_text(box.out() / "report" / "host-box.md"), "x8");
 }
 
 TEST_CASE("Alone is in turn, all made ready before", "[e2e][fleet]") {
-  Sandbox box({"links", "copy_bandwidth", "atlas_first"}, 3);
+  FleetBox box({"links", "copy_bandwidth", "atlas_first"}, 3);
   // The fakes are of the group core, which holds what together needs; of another suite it is run.
-  run_fleet(box, {"--alone", "brief", "--suite", "atlas-quick"});
-  check_turns(box.out(), 3, "links");
-  check_turns(box.out(), 3, "copy_bandwidth");
+  box.run_fleet("--alone brief --suite atlas-quick");
+  for (const char* probe : {"links", "copy_bandwidth"}) box.check_turns(3, probe);
   // Together all begin before any ends.
   for (int gpu = 0; gpu < 3; ++gpu)
-    CHECK(number_in(gpu_folder(box.out(), 0) / "together" / "links.log", "ended") >
-          number_in(gpu_folder(box.out(), gpu) / "together" / "links.log", "began"));
-  const json metrics = summary_in(box.out(), 2).at("metrics");
+    CHECK(number_in(box.gpu_folder(0) / "together" / "links.log", "ended") >
+          number_in(box.gpu_folder(gpu) / "together" / "links.log", "began"));
+  const json metrics = box.summary(2).at("metrics");
   REQUIRE(metrics.at("name").size() == 6);  // two cases each of the brief ones and the suite's
-  CHECK(metrics.at("alone").at(0) == 1e-6);
-  CHECK(metrics.at("together").at(0) == 1e-6);
+  box.has_figures(2, {"alone", "together"});
   CHECK(metrics.at("alone").at(5).is_null());
 }
 
@@ -59,23 +52,20 @@ TEST_CASE("What measures a GPU runs on the CPUs near it", "[e2e][fleet]") {
   const std::vector<int> cpus = own_cpus();
   if (cpus.size() < 2) SKIP("there is only one CPU");
   // Two GPUs, since the only one of a host is not measured alone.
-  Sandbox box({"links", "copy_bandwidth"}, 2);
-  const auto cpus_of = [&](const char* log) {
-    const std::string text = file_text(box.out() / "gpus" / "box-0" / log);
-    const auto at = text.find("\ncpus ");
-    REQUIRE(at != std::string::npos);
-    return text.substr(at + 6, text.find('\n', at + 1) - at - 6);
+  FleetBox box({"links", "copy_bandwidth"}, 2);
+  const auto check = [&](const char* log, const std::string& on) {
+    has(file_text(box.gpu_folder(0) / log), "\ncpus " + on + "\n");
   };
-  fs::create_directories(box.folder() / "pci" / "0000:00:00.0");
-  write_text(box.folder() / "pci" / "0000:00:00.0" / "local_cpulist",
-             fmt::format("{0}-{0},{0}\n", cpus.back()));
-  run_fleet(box, {"--alone", "brief"});
+  const fs::path near = box.folder() / "pci" / "0000:00:00.0" / "local_cpulist";
+  fs::create_directories(near.parent_path());
+  write_text(near, fmt::format("{0}-{0},{0}\n", cpus.back()));
+  box.run_fleet("--alone brief");
   for (const char* log : {"suite/logs/links.log", "alone/links.log"})
-    CHECK(cpus_of(log) == fmt::format("{}", cpus.back()));
+    check(log, std::to_string(cpus.back()));
   // The kernel does not say: as it was.
-  fs::remove_all(box.folder() / "pci" / "0000:00:00.0");
-  run_fleet(box, {"--alone", "brief"});
-  CHECK(cpus_of("suite/logs/links.log") == fmt::format("{}", fmt::join(cpus, " ")));
+  fs::remove(near);
+  box.run_fleet("--alone brief");
+  check("suite/logs/links.log", fmt::format("{}", fmt::join(cpus, " ")));
 }
 
 TEST_CASE("The GPUs of a host share the probes of which they collect counters", "[e2e][fleet]") {
@@ -97,91 +87,88 @@ TEST_CASE("The GPUs of a host share the probes of which they collect counters", 
         "its host has more GPUs than the suite has probes"},
        {2, "--no-counters", {{}, {}}, {false, false}, "not asked for (--no-counters)"}}));
   CAPTURE(shared.gpus, shared.flag);
-  Sandbox box({"first", "second", "third"}, shared.gpus);
-  expect(0, box.fathom(fleet_run(box, {shared.flag})));
+  FleetBox box({"first", "second", "third"}, shared.gpus);
+  expect(0, box.fathom(box.run_words(shared.flag)));
   // A part leaves documents and no report.
   CHECK(fs::exists(box.out() / "fleet.json") == (shared.flag != "--part"));
-  const json fleet = collect_fleet(box);
-  CHECK(counters_of(box.out(), shared.gpus) == shared.counters_of);
-  CHECK(counting(box.out(), shared.gpus, "second") == shared.second);
-  CHECK(gpu_of(fleet, shared.gpus - 1)->at("no_counters") == shared.last);
+  const json fleet = box.collect();
+  CHECK(box.counters_of() == shared.counters_of);
+  CHECK(box.counting(shared.gpus, "second") == shared.second);
+  CHECK(gpu_of(fleet, shared.gpus - 1).at("no_counters") == shared.last);
   CHECK(fleet.at("problems").empty());
 }
 
 TEST_CASE("A run reports its own GPUs and links, and none of an earlier run's", "[e2e][fleet]") {
-  Sandbox box({"first", "atlas_first", "links"}, 3);
-  auto with_links = fleet_run(box, {"--alone", "none"});
-  std::erase(with_links, "--no-links");
-  expect(0, box.fathom(with_links));
-  const json all = fleet_of(box.out());
+  FleetBox box({"first", "atlas_first", "links"}, 3);
+  box.links = true;
+  const json all = box.run_fleet("--alone none");
   CHECK(all.at("gpus").size() == 3);
   CHECK(all.at("links").size() == 1);
-  const fs::path links = gpu_folder(box.out(), 0) / "links" / "links.json";
+  const fs::path links = box.gpu_folder(0) / "links" / "links.json";
   CHECK(json::parse(file_text(links)).at("run") == all.at("gpus").at(2).at("run"));
   write_text(box.out() / "gpus" / "box-7" / "gpu.json.1-a.tmp", "{");
   box.set("CUDA_VISIBLE_DEVICES", "GPU-1");
-  const json fleet = run_fleet(box);
+  box.links = false;
+  const json fleet = box.run_fleet();
   REQUIRE(fleet.at("gpus").size() == 1);
   CHECK(fleet.at("gpus").at(0).at("uuid_hash") == "0123456789abcde1");
   CHECK(fleet.at("gpus").at(0).at("gpu") == 1);  // the same one's as before
   CHECK(fleet.at("links").empty());
   CHECK(fleet.at("problems").empty());
   // What all of them left is what `collect` is for.
-  const json collected = collect_fleet(box);
+  const json collected = box.collect();
   CHECK(collected.at("gpus").size() == 3);
   CHECK(collected.at("links").size() == 1);
 }
 
 TEST_CASE("A run keeps off the GPUs that another measures into the same folder", "[e2e][fleet]") {
-  Sandbox box({"first"}, 3);
-  run_fleet(box);
+  FleetBox box({"first"}, 3);
+  box.run_fleet();
   std::vector<FileDescriptor> held;
   const auto hold = [&](int gpu) {
-    held.emplace_back(open((gpu_folder(box.out(), gpu) / ".lock").c_str(), O_RDWR | O_CLOEXEC));
+    held.emplace_back(open((box.gpu_folder(gpu) / ".lock").c_str(), O_RDWR | O_CLOEXEC));
     REQUIRE(flock(held.back().get(), LOCK_EX | LOCK_NB) == 0);
   };
   hold(0);
-  const auto run = box.fathom(fleet_run(box));
-  INFO(run.output << run.errors);
-  CHECK(code(run) != 0);
+  CHECK(code(box.fathom(box.run_words())) != 0);
   for (const int gpu : {1, 2}) {  // with all of their parts
     CAPTURE(gpu);
-    CHECK(summary_in(box.out(), gpu).at("metrics").at("alone").at(0) == 1e-6);
+    box.has_figures(gpu, {"alone"});
     hold(gpu);
   }
   fs::remove(box.out() / "fleet.json");
-  expect(ExitCode::gpu_busy, box.fathom(fleet_run(box)))
+  expect(ExitCode::gpu_busy, box.fathom(box.run_words()))
       .complains("choose another folder with --out");
   CHECK_FALSE(fs::exists(box.out() / "fleet.json"));
 }
 
 TEST_CASE("Jobs of one GPU each on one host keep out of each other's folders", "[e2e][fleet]") {
-  Sandbox box({"lasting"}, 4);
-  box.set("FAKE_RELEASE", box.folder() / "release");
-  const auto words = fleet_run(box, {"--part"});
+  FleetBox box({"lasting"}, 4);
+  const Gate gate(box);
+  const auto words = box.run_words("--part");
   std::vector<std::unique_ptr<Background>> jobs;
   for (const char* gpu : {"GPU-0", "GPU-1", "GPU-2", "GPU-3"}) {
     box.set("CUDA_VISIBLE_DEVICES", gpu);
     jobs.push_back(std::make_unique<Background>(words));
   }
   for (int gpu = 0; gpu < 4; ++gpu)
-    REQUIRE(wait_for_text(gpu_folder(box.out(), gpu) / "suite" / "logs" / "lasting.log", "log of"));
+    REQUIRE(wait_for_text(box.gpu_folder(gpu) / "suite" / "logs" / "lasting.log", "log of"));
   // The last one's GPU again, while it is measured.
   expect(ExitCode::gpu_busy, box.fathom(words)).complains("another job measures box GPU");
-  write_text(box.folder() / "release", "");
+  gate.open();
   for (auto& job : jobs) {
     const int status = job->wait();
     INFO(job->output());
     CHECK(status == 0);
   }
-  CHECK(collect_fleet(box).at("gpus").size() == 4);
+  CHECK(box.collect().at("gpus").size() == 4);
   // Once more: it finds its own again.
   expect(0, box.fathom(words));
-  CHECK_FALSE(fs::exists(gpu_folder(box.out(), 4)));
+  CHECK_FALSE(fs::exists(box.gpu_folder(4)));
 }
 
 TEST_CASE("A part whose check fails ends as that", "[e2e][fleet]") {
-  Sandbox box({"first", "mismatch"});
-  expect(ExitCode::check_failed, box.fathom(fleet_run(box, {"--part"})));
-  collect_fleet(box, ExitCode::check_failed);
+  FleetBox box({"first", "mismatch"});
+  expect(ExitCode::check_failed, box.fathom(box.run_words("--part")));
+  box.collect(ExitCode::check_failed);
 }

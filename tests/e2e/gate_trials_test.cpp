@@ -8,36 +8,30 @@ using nlohmann::json;
 namespace {
 
 /// `gate_trials` with a fake victim and a fake load.
-class Trials {
+class Trials : public Sandbox {
  public:
-  Trials() {
+  Trials() : Sandbox({}) {
     for (const char* name : {"gate_victim", "gate_load"})
-      fs::create_symlink(FATHOM_FAKE_PROGRAM, sandbox_.folder() / name);
+      fs::create_symlink(FATHOM_FAKE_PROGRAM, folder() / name);
   }
+  const fs::path journal = folder() / "journal.jsonl";
 
-  CapturedRun run(const std::vector<std::string>& arguments) {
-    return started({"run", "--fathom", FATHOM_PROGRAM, "--victim", program("gate_victim"), "--load",
-                    program("gate_load"), "--journal", journal().string()},
-                   arguments);
+  CapturedRun run(const std::string& flags) const {
+    return started("run", flags,
+                   {"--fathom", FATHOM_PROGRAM, "--victim", folder() / "gate_victim", "--load",
+                    folder() / "gate_load", "--journal", journal});
   }
-  CapturedRun report(const std::vector<std::string>& journals) {
-    return started({"report", "--out", sandbox_.out().string()}, journals);
+  /// Of the own journal, and others.
+  CapturedRun report(const std::string& journals = "") const {
+    return started("report", journals, {"--out", out(), journal});
   }
-  void must_run(const std::vector<std::string>& arguments) { expect(0, run(arguments)); }
-  /// The page about the own journal, and others.
-  std::string page(std::vector<std::string> journals = {}) {
-    journals.insert(journals.begin(), journal().string());
+  std::string page(const std::string& journals = "") const {
     expect(0, report(journals));
-    return file_text(sandbox_.out() / "trials.md");
+    return file_text(out() / "trials.md");
   }
-
-  std::string program(const char* name) const { return (sandbox_.folder() / name).string(); }
-  fs::path journal() const { return sandbox_.folder() / "journal.jsonl"; }
-  Sandbox& sandbox() { return sandbox_; }
-
   /// The journal's decisions, without its first line.
   std::vector<json> decisions() const {
-    std::istringstream lines(file_text(journal()));
+    std::istringstream lines(file_text(journal));
     std::vector<json> all;
     std::string line;
     std::getline(lines, line);
@@ -46,26 +40,26 @@ class Trials {
   }
 
  private:
-  static CapturedRun started(std::vector<std::string> words, const std::vector<std::string>& more) {
-    words.insert(words.end(), more.begin(), more.end());
-    return run_and_capture(FATHOM_GATE_TRIALS, words, 100s);
+  static CapturedRun started(const std::string& command, const std::string& more,
+                             std::vector<std::string> all) {
+    all.insert(all.begin(), command);
+    for (const std::string& word : words(more)) all.push_back(word);
+    return run_and_capture(FATHOM_GATE_TRIALS, all, 100s);
   }
-  Sandbox sandbox_{};
 };
 
 /// How many of one decision's planted metrics.
-std::size_t with(const json& decision, double size, const std::string& outcome) {
-  return static_cast<std::size_t>(std::count_if(
-      decision.at("planted").begin(), decision.at("planted").end(), [&](const json& metric) {
-        return metric.at("size") == size && metric.at("outcome") == outcome;
-      }));
+std::ptrdiff_t with(const json& decision, double size, const std::string& outcome) {
+  return std::ranges::count_if(decision.at("planted"), [&](const json& metric) {
+    return metric.at("size") == size && metric.at("outcome") == outcome;
+  });
 }
 
 }  // namespace
 
-TEST_CASE("gate_trials slows metrics, and the gate finds the large slowdowns alone") {
+TEST_CASE("gate_trials slows metrics or plants faults, and the gate finds the large ones alone") {
   Trials trials;
-  trials.must_run({"--kind", "slowed", "--decisions", "2", "--slowed", "4", "--sizes", "0.25,5"});
+  expect(0, trials.run("--kind slowed --decisions 2 --slowed 4 --sizes 0.25,5"));
   const auto decisions = trials.decisions();
   REQUIRE(decisions.size() == 2);
   for (const json& decision : decisions) {
@@ -80,32 +74,21 @@ TEST_CASE("gate_trials slows metrics, and the gate finds the large slowdowns alo
   }
   // Other metrics in the second one.
   CHECK(decisions[0].at("planted") != decisions[1].at("planted"));
-  const std::string page = trials.page();
-  has(page, "| 5 % | 4 of 4, 100.00 %", "| 0.25 % | 0 of 4, 0.00 %", "| nothing | 0 of 16, 0.00 %");
+  has(trials.page(), "| 5 % | 4 of 4, 100.00 %", "| 0.25 % | 0 of 4, 0.00 %",
+      "| nothing | 0 of 16, 0.00 %");
   // Each journal once.
-  expect(2, trials.report({trials.journal().string(), trials.journal().string()}));
-}
-
-TEST_CASE("gate_trials plants real faults in metrics that can have them") {
-  Trials trials;
-  trials.must_run({"--kind", "faults", "--decisions", "1"});
-  const json decision = trials.decisions().at(0);
-  std::map<std::string, int> faults;
-  for (const json& metric : decision.at("planted")) {
-    ++faults[metric.at("fault")];
-    const std::string name = metric.at("metric"), fault = metric.at("fault");
-    has(name, fault == "conflict" ? "/shared/" : fault == "uncoalesced" ? "/read/" : "/");
-  }
-  CHECK(faults ==
-        std::map<std::string, int>{{"conflict", 2}, {"uncoalesced", 2}, {"occupancy", 2}});
+  expect(2, trials.report(trials.journal.string()));
+  // Real faults, in metrics that can have them (gate_trial_plan_test.cpp).
+  fs::remove(trials.journal);
+  expect(0, trials.run("--kind faults --decisions 1"));
+  CHECK(trials.decisions().at(0).at("planted").size() == 6);
   has(trials.page(), "any measured to cost 3 % or more");
 }
 
 TEST_CASE("gate_trials starts another load at random, and beside the head's rounds") {
   Trials trials;
-  trials.sandbox().set("FAKE_ROUND_MS", "120");
-  trials.must_run(
-      {"--kind", "disturbed", "--decisions", "2", "--patterns", "once,head", "--expected", "0.4"});
+  trials.set("FAKE_ROUND_MS", "120");
+  expect(0, trials.run("--kind disturbed --decisions 2 --patterns once,head --expected 0.4"));
   const auto decisions = trials.decisions();
   REQUIRE(decisions.size() == 2);
   const json& head = decisions[1].at("load");
@@ -118,23 +101,19 @@ TEST_CASE("gate_trials starts another load at random, and beside the head's roun
 
 TEST_CASE("A run that is cut loses nothing, and goes on where it was") {
   Trials trials;
-  const std::vector<std::string> flags{"--kind", "unchanged", "--decisions", "3"};
-  const auto with_more = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), flags.begin(), flags.end());
-    return trials.run(more);
-  };
+  const std::string flags = "--kind unchanged --decisions 3 ";
   // No decision begins after the time limit.
-  trials.sandbox().set("FAKE_ROUND_MS", "100");
-  expect(0, with_more({"--time-limit", "0.1"})).says("go on with --resume");
-  trials.sandbox().set("FAKE_ROUND_MS", "0");
+  trials.set("FAKE_ROUND_MS", "100");
+  expect(0, trials.run(flags + "--time-limit 0.1")).says("go on with --resume");
+  trials.set("FAKE_ROUND_MS", "0");
   const auto first = trials.decisions();
   REQUIRE(first.size() == 1);
   CHECK(first[0].at("exit_code") == 0);
   // As if it was killed while it wrote a line.
-  std::ofstream(trials.journal(), std::ios::app) << "{\"index\": 1, \"see";
-  expect(2, with_more({}));
-  expect(2, with_more({"--resume", "--seed", "7"}));
-  expect(0, with_more({"--resume"}));
+  std::ofstream(trials.journal, std::ios::app) << "{\"index\": 1, \"see";
+  expect(2, trials.run(flags));
+  expect(2, trials.run(flags + "--resume --seed 7"));
+  expect(0, trials.run(flags + "--resume"));
   const auto all = trials.decisions();
   REQUIRE(all.size() == 3);
   CHECK(all[0] == first[0]);
@@ -144,21 +123,20 @@ TEST_CASE("A run that is cut loses nothing, and goes on where it was") {
 
 TEST_CASE("gate_trials notes what decided, and tells each tool's rates apart") {
   Trials trials;
-  trials.must_run({"--kind", "unchanged", "--decisions", "1"});
-  const std::string tool = json::parse(first_line(file_text(trials.journal()))).at("tool");
-  CHECK(tool == first_line(trials.sandbox().fathom({"--version"}).output));
-  has(tool, " (");  // the commit
-  has(trials.page(), "### Decided by ");
+  expect(0, trials.run("--kind unchanged --decisions 1"));
+  const std::string text = file_text(trials.journal),
+                    tool = json::parse(first_line(text)).at("tool");
+  CHECK(tool == first_line(trials.call("--version").output));
+  has(trials.page(), "### Decided by " + tool);
   // A journal of another commit, and one of before commits were noted.
-  const std::string text = file_text(trials.journal());
-  const auto named = text.find(",\"tool\"");
-  const fs::path other = trials.sandbox().folder() / "other.jsonl";
+  const fs::path other = trials.folder() / "other.jsonl";
   for (const auto& [by, heading] :
-       {std::pair{std::string(), "### Decided before commits were noted"},
+       {std::pair{"", "### Decided before commits were noted"},
         {",\"tool\":\"fathom 0.0.1 (abc)\"", "### Decided by fathom 0.0.1 (abc)"}}) {
-    const std::string old = text.substr(0, named) + by + text.substr(text.find('}'));
+    const std::string old =
+        text.substr(0, text.find(",\"tool\"")) + by + text.substr(text.find('}'));
     write_text(other, old);
-    const std::string page = trials.page({other.string()});
+    const std::string page = trials.page(other.string());
     const auto own = page.find(heading),
                together = page.find("### Decided by all of them together");
     REQUIRE(own != std::string::npos);
@@ -166,45 +144,40 @@ TEST_CASE("gate_trials notes what decided, and tells each tool's rates apart") {
     lacks(page.substr(own), "of 2, ");
     CHECK(page.find("0 of 2, 0.00 %", together) < own);
     // What another tool began is not gone on with.
-    write_text(trials.journal(), old);
-    expect(2, trials.run({"--kind", "unchanged", "--decisions", "2", "--resume"}))
-        .complains("another tool");
-    CHECK(file_text(trials.journal()) == old);
-    write_text(trials.journal(), text);
+    write_text(trials.journal, old);
+    expect(2, trials.run("--kind unchanged --decisions 2 --resume")).complains("another tool");
+    CHECK(file_text(trials.journal) == old);
+    write_text(trials.journal, text);
   }
 }
 
 TEST_CASE("gate_trials counts a check whose round failed, and keeps rounds of a cut one apart") {
   Trials trials;
-  const std::string kept = (trials.sandbox().folder() / "kept").string();
+  const std::string kept = trials.folder() / "kept",
+                    flags = "--kind unchanged --base false --head false --keep " + kept;
   fs::create_directories(fs::path(kept) / "decision-0001" / "round-001-base");
-  const std::vector<std::string> flags{"--kind", "unchanged", "--decisions", "1",      "--base",
-                                       "exit 9", "--head",    "exit 9",      "--keep", kept};
-  expect(2, trials.run(flags));  // somebody else's rounds
-  std::vector<std::string> resumed = flags;
-  resumed.emplace_back("--resume");
-  trials.must_run(resumed);
+  expect(2, trials.run(flags + " --decisions 1"));  // somebody else's rounds
+  expect(0, trials.run(flags + " --decisions 1 --resume"));
   const json decision = trials.decisions().at(0);
   CHECK(decision.at("exit_code") == 3);
-  CHECK(std::string(decision.at("headline")).find("INCONCLUSIVE: Round 1 of --") == 0);
-
+  CHECK(std::string(decision.at("headline")).starts_with("INCONCLUSIVE: Round 1 of --"));
   // Where nothing can be measured, no more than a few are made.
-  resumed[3] = "10";
-  expect(23, trials.run(resumed))
+  expect(23, trials.run(flags + " --decisions 10 --resume"))
       .complains("3 decisions in a row measured nothing; the last said: INCONCLUSIVE");
   CHECK(trials.decisions().size() == 4);
 }
 
 TEST_CASE("gate_trials refuses what makes no trial in one sentence") {
   Trials trials;
-  for (const char* flags : {"none", "slowed --sizes -1", "slowed --sizes nan",
-                            "slowed --base true --head true", "unchanged --base true"})
-    expect(2, trials.run(words(std::string("--kind ") + flags))).one_line();
-  CHECK(!fs::exists(trials.journal()));
+  for (const std::string flags : {"none", "slowed --sizes -1", "slowed --sizes nan",
+                                  "slowed --base true --head true", "unchanged --base true"})
+    expect(2, trials.run("--kind " + flags)).one_line();
+  CHECK(!fs::exists(trials.journal));
   // A command that leaves no result is the user's mistake and no decision.
-  expect(2, trials.run({"--kind", "unchanged", "--base", "true", "--head", "true"}));
+  expect(2, trials.run("--kind unchanged --base true --head true"));
   CHECK(trials.decisions().empty());
-  write_text(trials.journal(), "{}\n");
-  expect(2, trials.report({trials.journal().string()}));
-  expect(2, trials.report({(trials.sandbox().folder() / "none").string()}));
+  write_text(trials.journal, "{}\n");
+  expect(2, trials.report());
+  fs::remove(trials.journal);
+  expect(2, trials.report());
 }

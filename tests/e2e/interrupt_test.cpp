@@ -10,7 +10,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// The log of a probe, once its processes are in it.
-std::filesystem::path once_up(const Sandbox& box, const std::string& probe) {
+fs::path once_up(const Sandbox& box, const std::string& probe) {
   const auto log = box.out() / "logs" / (probe + ".log");
   REQUIRE(wait_for_text(log, "pids"));
   return log;
@@ -21,9 +21,7 @@ TEST_CASE("An interrupted run keeps what was measured and says what is missing",
   const bool together = GENERATE(false, true);
   CAPTURE(number, together);
   Sandbox box({"first", "slow", "zero"});
-  std::vector<std::string> words{"run", "--out", box.out().string()};
-  if (together) words.insert(words.end(), {"--no-counters", "--start-together"});
-  Background run(words);
+  Background run(box.words_of_run(together ? start_together : ""));
   const auto log = once_up(box, "slow");
   run.signal(number);
   CHECK(run.wait() == to_int(ExitCode::interrupted));
@@ -39,7 +37,7 @@ TEST_CASE("An interrupted run keeps what was measured and says what is missing",
 
 TEST_CASE("Ctrl-C while probes become ready leaves none of them", "[e2e]") {
   Sandbox box({"first", "late"});
-  Background run({"run", "--no-counters", "--start-together", "--out", box.out().string()});
+  Background run(box.words_of_run(start_together));
   const auto log = once_up(box, "late");
   run.signal(SIGINT);
   CHECK(run.wait() == to_int(ExitCode::interrupted));
@@ -54,7 +52,7 @@ TEST_CASE("Ctrl-C while probes become ready leaves none of them", "[e2e]") {
 
 TEST_CASE("A second Ctrl-C does not wait for a deaf probe", "[e2e]") {
   Sandbox box({"hang"});
-  Background run({"run", "--out", box.out().string()});
+  Background run(box.words_of_run());
   const auto log = once_up(box, "hang");
   const auto start = Clock::now();
   run.signal(SIGINT);
@@ -68,7 +66,7 @@ TEST_CASE("A second Ctrl-C does not wait for a deaf probe", "[e2e]") {
 
 TEST_CASE("A killed run takes its probe with it", "[e2e]") {
   Sandbox box({"slow"});
-  Background run({"run", "--out", box.out().string()});
+  Background run(box.words_of_run());
   const auto log = once_up(box, "slow");
   run.signal(SIGKILL);
   CHECK(run.wait() == -SIGKILL);
@@ -84,7 +82,7 @@ TEST_CASE("On a terminal a run shows its progress, on one line that it clears", 
   const FileDescriptor screen(master);
   FileDescriptor terminal(slave);
   Sandbox box({"first", "second"});
-  Background run({"run", "--out", box.out().string()}, terminal.get());
+  Background run(box.words_of_run(), terminal.get());
   CHECK(run.wait() == 0);
   std::array<char, 65536> text;
   const ssize_t size = read(screen.get(), text.data(), text.size());

@@ -15,11 +15,16 @@ TEST_CASE("A run leaves document, report and logs, and ends with the report's pa
   CHECK(summary_of(document, "first").status == ProbeStatus::complete);
   CHECK_FALSE(box.report().empty());
   has(box.log_of("first"), "log of first");
-  CHECK_FALSE(std::filesystem::exists(box.out() / "parts"));
+  CHECK_FALSE(fs::exists(box.out() / "parts"));
   CHECK(last_line(run.output) == "Explore: " + (box.out() / "report" / "index.html").string());
-  lacks(run.output, "REPLAY");
-  lacks(box.report(), "REPLAY");
+  const std::string report = box.report();
+  lacks(run.output + report, "REPLAY");
   CHECK(run.errors.empty());  // no progress line without a terminal
+  // The same document gives the same page, beside it by default.
+  fs::remove_all(box.out() / "report");
+  const CapturedRun again = expect(0, box.call("report out/result.json"));
+  CHECK(last_line(again.output) == last_line(run.output));
+  CHECK(box.report() == report);
 }
 
 TEST_CASE("Only the probes asked for run, with what is asked of them", "[e2e]") {
@@ -38,22 +43,21 @@ TEST_CASE("Only the probes asked for run, with what is asked of them", "[e2e]") 
 
 TEST_CASE("A suite is groups of probes and the size of their sweeps", "[e2e]") {
   Sandbox box({"first", "atlas_of_things", "atlas_long_haul"});
-  expect(0, box.run());
-  CHECK(entries_of(box.result(), "first") == 2);
-  CHECK(box.result().probes.size() == 1);
-  expect(0, box.run({"--suite", "atlas-quick"}));
-  const Document document = box.result();
-  CHECK(document.probes.size() == 1);
-  CHECK(entries_of(document, "atlas_of_things") == 2);
-  CHECK(document.suite == "atlas-quick");
+  const auto check = [&](const std::string& flags, std::vector<std::string> probes) {
+    CAPTURE(flags);
+    expect(0, box.call("run --out out " + flags));
+    std::vector<std::string> ran;
+    for (const ProbeSummary& probe : box.result().probes) ran.push_back(probe.name);
+    CHECK(ran == probes);
+    CHECK(box.result().entries.size() == 2 * probes.size());
+  };
+  check("", {"first"});
+  check("--suite atlas-quick", {"atlas_of_things"});
+  CHECK(box.result().suite == "atlas-quick");
   has(box.log_of("atlas_of_things"), "flag --suite quick");
-  expect(0, box.run({"--suite", "atlas"}));
-  const Document whole = box.result();
-  CHECK(whole.probes.size() == 2);
-  has_entries(whole, {{"atlas_long_haul", 2}, {"first", 0}});
+  check("--suite atlas", {"atlas_long_haul", "atlas_of_things"});
   // By name a probe runs whatever its group.
-  expect(0, box.run({"--suite", "atlas", "--probe", "first"}));
-  CHECK(entries_of(box.result(), "first") == 2);
+  check("--suite atlas --probe first", {"first"});
   Sandbox without({"first"});
   expect(ExitCode::setup_incomplete, without.run({"--suite", "atlas"}))
       .complains("group atlas, atlas-long");
@@ -76,34 +80,13 @@ TEST_CASE("Only some probes collect counters, and the others leave out what thes
   lacks(box.log_of("second"), "timed only");
 }
 
-TEST_CASE("Counters of a probe that is not there, or of none, are bad input", "[e2e]") {
-  Sandbox box({"first", "atlas_first"});
-  const auto refused = [&](const std::vector<std::string>& flags, const std::string& said) {
-    expect(ExitCode::bad_input, box.run(flags)).one_line().complains(said);
-    CHECK_FALSE(std::filesystem::exists(box.out()));
-  };
-  refused({"--counters-of", "frist"}, "no probe `frist`, only first. Did you mean `first`?");
-  refused({"--counters-of", "first", "--counters-of", "atlas_first"}, "no probe `atlas_first`");
-  refused({"--counters-of", "first", "--no-counters"}, "--no-counters excludes --counters-of");
-  refused({"--counters-of", "first", "--start-together"}, "--no-counters");
-}
-
-TEST_CASE("A GPU that does not exist is bad input", "[e2e]") {
-  Sandbox box({"first"});
-  for (const char* command : {"run", "doctor"}) {
-    expect(ExitCode::bad_input, box.fathom({command, "--device", "7"}))
-        .one_line()
-        .complains("fathom: There is no GPU 7.\n");
-  }
-}
-
 TEST_CASE("Without --out the folder is named for GPU and time", "[e2e]") {
   Sandbox box({"first"});
   expect(0, box.fathom({"run"}));
   int found = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(box.folder()))
+  for (const auto& entry : fs::directory_iterator(box.folder()))
     found += entry.path().filename().string().starts_with("fathom-fake-100-") &&
-             std::filesystem::exists(entry.path() / "result.json");
+             fs::exists(entry.path() / "result.json");
   CHECK(found == 1);
 }
 
@@ -112,7 +95,6 @@ TEST_CASE("Google Benchmark's flags reach the probes; one without a match is lef
   expect(0, box.run({"--", "--benchmark_filter=second"}));
   CHECK(box.result().probes.size() == 1);
   CHECK(entries_of(box.result(), "second") == 2);
-
   expect(ExitCode::bad_input, box.run({"--benchmark_filter=nothing"}))
       .complains("--benchmark_filter");
 }
@@ -130,15 +112,13 @@ TEST_CASE("One probe's bad day costs its own missing results and nothing else", 
       BadDay{"crash", ExitCode::probe_crashed, ProbeStatus::crashed, "SIGSEGV", 2},
       BadDay{"hang", ExitCode::probe_timed_out, ProbeStatus::timed_out, "time limit", 2},
       BadDay{"memory", ExitCode::gpu_out_of_memory, ProbeStatus::partial, "free memory", 2},
-      BadDay{"mig", ExitCode::partitioned_gpu, ProbeStatus::partial, "MIG slice", 2},
       BadDay{"mismatch", ExitCode::check_failed, ProbeStatus::complete, "", 2},
       BadDay{"silent", ExitCode::probe_crashed, ProbeStatus::crashed, "complete results", 0});
   const bool together = GENERATE(false, true);
   CAPTURE(day.probe, together);
   Sandbox box({"first", day.probe, "zero"});
-  std::vector<std::string> flags{"--time-limit", "1"};
-  if (together) flags.insert(flags.end(), {"--no-counters", "--start-together"});
-  const CapturedRun run = expect(day.code, box.run(flags));
+  const CapturedRun run = expect(
+      day.code, box.fathom(box.words_of_run("--time-limit 1" + (together ? start_together : ""))));
   const Document document = box.result();
   has_entries(document, {{"first", 2}, {"zero", 2}, {day.probe, day.kept}});
   CHECK(summary_of(document, day.probe).status == day.status);
@@ -160,9 +140,7 @@ TEST_CASE("After the GPU is lost, or the disk is full, no further probe begins",
         {"full", false, ExitCode::output_full, "The disk is full"}}) {
     CAPTURE(probe, together);
     Sandbox box({"first", probe, "zero"});
-    std::vector<std::string> flags;
-    if (together) flags = {"--no-counters", "--start-together"};
-    expect(code, box.run(flags));
+    expect(code, box.fathom(box.words_of_run(together ? start_together : "")));
     const Document document = box.result();
     has_entries(document, {{"first", 2}, {probe, 2}, {"zero", 0}});
     CHECK(fs::exists(box.out() / "logs" / "zero.log") == together);
@@ -177,35 +155,26 @@ TEST_CASE("A run of which nothing is left still says on which GPU, and why", "[e
   CHECK(summary_of(box.result(), "silent").status == ProbeStatus::crashed);
 }
 
-TEST_CASE("A second run on the same GPU is refused, and says who holds it", "[e2e]") {
-  Sandbox box({"slow"});
-  Background first({"run", "--out", (box.folder() / "holder").string()});
+TEST_CASE("A second run on the same GPU is refused, or waits where it is told to", "[e2e]") {
+  Sandbox box({"first", "slow"});
+  Background holder(words("run --probe slow --out " + (box.folder() / "holder").string()));
   REQUIRE(wait_for_text(box.folder() / "holder" / "logs" / "slow.log", "pids"));
   expect(ExitCode::gpu_busy, box.run()).complains("holder", "--wait");
-  CHECK_FALSE(std::filesystem::exists(box.out() / "result.json"));
-  first.signal(SIGINT);
-  CHECK(first.wait() == to_int(ExitCode::interrupted));
-}
-
-TEST_CASE("With --wait a second run starts when the first one is over", "[e2e]") {
-  Sandbox box({"first", "slow"});
-  Background first({"run", "--probe", "slow", "--out", (box.folder() / "holder").string()});
-  REQUIRE(wait_for_text(box.folder() / "holder" / "logs" / "slow.log", "pids"));
-  Background second({"run", "--wait", "--probe", "first", "--out", box.out().string()});
-  for (int i = 0; i < 500 && second.output().empty(); ++i) usleep(10'000);
-  has(second.output(), "Waiting for the GPU");
-  first.signal(SIGINT);
-  CHECK(first.wait() == to_int(ExitCode::interrupted));
-  CHECK(second.wait() == 0);
+  CHECK_FALSE(fs::exists(box.out() / "result.json"));
+  Background waiting(box.words_of_run("--wait --probe first"));
+  for (int i = 0; i < 500 && waiting.output().empty(); ++i) std::this_thread::sleep_for(10ms);
+  has(waiting.output(), "Waiting for the GPU");
+  holder.signal(SIGINT);
+  CHECK(holder.wait() == to_int(ExitCode::interrupted));
+  CHECK(waiting.wait() == 0);
   CHECK(entries_of(box.result(), "first") == 2);
 }
 
 // `--start-together`: all probes are up before the first one measures, and what comes of a run is
 // what it would be without.
-static CapturedRun run_together(Sandbox& box, std::vector<std::string> more = {},
-                         ExitCode expected = ExitCode::ok) {
-  more.insert(more.end(), {"--no-counters", "--start-together"});
-  return expect(expected, box.run(more));
+static CapturedRun run_together(Sandbox& box, const std::string& more = "",
+                                ExitCode expected = ExitCode::ok) {
+  return expect(expected, box.fathom(box.words_of_run(more + start_together)));
 }
 
 static long long of_log(const Sandbox& box, const std::string& probe, const std::string& word) {
@@ -227,6 +196,10 @@ TEST_CASE("Probes that are started together measure in turn", "[e2e]") {
   CHECK(of_log(box, "first", "beside") == 2);
   CHECK(of_log(box, "second", "beside") >= 1);  // and the one before it, while that ends
   CHECK(of_log(box, "third", "beside") <= 1);
+  // Of a filter's probes alone.
+  run_together(box, "--benchmark_filter=second|third");
+  CHECK(box.result().probes.size() == 2);
+  CHECK(of_log(box, "second", "beside") == 1);
   expect(0, box.run({"--no-counters"}));
   CHECK(of_log(box, "first", "ready") == -1);
 }
@@ -238,13 +211,6 @@ TEST_CASE("The next one begins once the one before has measured, whatever its en
   CHECK(of_log(box, "next", "began") < of_log(box, "lingering", "left"));
   CHECK(of_log(box, "next", "beside") == 2);  // it still has its context
   CHECK(entries_of(box.result(), "lingering") == 2);
-}
-
-TEST_CASE("A filter's probes are started together, and the others are left out", "[e2e]") {
-  Sandbox box({"first", "second", "third"});
-  run_together(box, {"--benchmark_filter=second|third"});
-  CHECK(box.result().probes.size() == 2);
-  CHECK(of_log(box, "second", "beside") == 1);
 }
 
 TEST_CASE("As many probes are up at once as the GPU's memory has room for", "[e2e]") {
@@ -270,7 +236,7 @@ TEST_CASE("Where probes take the GPU from each other they start one by one", "[e
 TEST_CASE("A probe that dies before it is ready costs its results, a late one begins in its turn",
           "[e2e]") {
   Sandbox box({"first", "late", "stillborn", "zero"});
-  run_together(box, {"--time-limit", "1"}, ExitCode::probe_crashed);
+  run_together(box, "--time-limit 1", ExitCode::probe_crashed);
   const Document document = box.result();
   has_entries(document, {{"first", 2}, {"late", 2}, {"zero", 2}});
   CHECK(summary_of(document, "stillborn").status == ProbeStatus::crashed);

@@ -25,6 +25,9 @@ inline void write_text(const fs::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
+/// The flags with which a run's probes start together.
+inline const std::string start_together = " --no-counters --start-together";
+
 /// The words of a command line; '' is an empty one.
 inline std::vector<std::string> words(const std::string& line) {
   std::istringstream text(line);
@@ -61,10 +64,16 @@ class Sandbox : public Environment {
   CapturedRun fathom(const std::vector<std::string>& arguments) const {
     return shell("exec \"$F\" \"$@\"", arguments);
   }
+  /// The same with the words of a line.
+  CapturedRun call(const std::string& line) const { return fathom(words(line)); }
   /// `fathom run --out OUT` with further arguments.
   CapturedRun run(std::vector<std::string> arguments = {}) const {
     arguments.insert(arguments.begin(), {"run", "--out", out()});
     return fathom(arguments);
+  }
+  /// The words of that command.
+  std::vector<std::string> words_of_run(const std::string& flags = "") const {
+    return words("run --out " + out().string() + " " + flags);
   }
 
   /// An NVIDIA GPU on the machine's PCI bus; another class of device, if that is given.
@@ -212,8 +221,6 @@ class Ended {
   }
   /// And standard output has none.
   const Ended& is_one_sentence() const { return one_line().no_output(); }
-  /// The sentence is of `fathom`.
-  const Ended& by_fathom() const { return holds(run_.errors, StartsWith("fathom: ")); }
   operator const CapturedRun&() const { return run_; }
 
  private:
@@ -232,6 +239,12 @@ inline Ended expect(int expected, CapturedRun run) {
 }
 inline Ended expect(ExitCode expected, CapturedRun run) {
   return expect(to_int(expected), std::move(run));
+}
+
+/// Fails the test if `fathom` did not refuse so, in one sentence that has each of the texts.
+void refused(ExitCode expected, const CapturedRun& run, const auto&... texts) {
+  expect(expected, run).is_one_sentence().complains(texts...);
+  CHECK_THAT(run.errors, StartsWith("fathom: "));
 }
 
 /// The summary of one probe; a failed test without it.

@@ -28,7 +28,7 @@ add results atomic_file clean_text format json_fields query \
 case $target in
   gate)
     seeds=$here/corpus
-    add tests/fuzz gate_fuzz fuzz_main
+    add tests/fuzz gate_fuzz
     add gate baseline_folder ci_outputs decision evidence history parse_csv parse_fathom \
       parse_other_tools rank_statistics rules run_metrics run_ranks stored summary
     add reports markdown
@@ -39,6 +39,7 @@ case $target in
     add tests/fuzz page_fuzz
     add results document_io row_figures rows verdict
     add models roofline
+    add tools output_folder
     for source in "$root"/reports/*.cpp "$root"/fleet/*.cpp; do
       [[ $source == */fleet/main.cpp ]] || sources+=("$source")
     done
@@ -61,7 +62,7 @@ for source in "${sources[@]}"; do
   objects+=("$object")
   # Any header may have changed what the object has in it.
   if [[ ! -e $object || $source -nt $object ]] ||
-    [[ -n $(find "$root"/{fleet,gate,models,reports,results,tests/fuzz} -name '*.h' \
+    [[ -n $(find "$root"/{fleet,gate,models,reports,results,tests/fuzz,tools} -name '*.h' \
       -newer "$object" -print -quit) ]]; then
     stale+=(-c "$source" -o "$object")
   fi

@@ -6,6 +6,8 @@
 #include "gate_fuzz.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -105,3 +107,11 @@ void fuzz(std::string_view text, bool rules) {
 }
 
 }  // namespace fathom::gate
+
+/// libFuzzer's entry: behind an 'r' come the gate's rules; all else is a document.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const bool rules = text.starts_with('r');
+  fathom::gate::fuzz(text.substr(rules ? 1 : 0), rules);
+  return 0;
+}

@@ -3,11 +3,8 @@
 // pages; everything else is a defect that the sanitizers or the checks here catch. For libFuzzer
 // (fuzz.sh).
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -22,6 +19,7 @@
 #include "reports/report.h"
 #include "results/document_io.h"
 #include "tests/fuzz/printable.h"
+#include "tools/output_folder.h"
 
 namespace {
 
@@ -53,42 +51,26 @@ void require_tables(const std::string& page) {
   }
 }
 
-/// A folder of this process, empty again after each input.
-class Folder {
- public:
-  Folder() {
-    const char* set = std::getenv("TMPDIR");
-    path_ = fs::path(set ? set : "/tmp") / ("fathom-page-fuzz-" + std::to_string(getpid()));
+/// What was written there are whole pages.
+void require_pages(const TemporaryFolder& folder, bool replay) {
+  for (const auto& file : fs::recursive_directory_iterator(folder.path())) {
+    if (file.path().extension() != ".md") continue;
+    std::ifstream stream(file.path(), std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    require(!text.empty(), "a page with text");
+    require_plain(text);
+    require_tables(text);
+    require(!replay || text.find("REPLAY") != std::string::npos, "REPLAY on every page of one");
   }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  const fs::path& path() const { return path_; }
-
-  void require_pages(bool replay) const {
-    for (const auto& file : fs::recursive_directory_iterator(path_)) {
-      if (file.path().extension() != ".md") continue;
-      std::ifstream stream(file.path(), std::ios::binary);
-      const std::string text{std::istreambuf_iterator<char>(stream), {}};
-      require(!text.empty(), "a page with text");
-      require_plain(text);
-      require_tables(text);
-      require(!replay || text.find("REPLAY") != std::string::npos, "REPLAY on every page of one");
-    }
-  }
-
- private:
-  fs::path path_;
-};
+}
 
 void publish(const fleet::Fleet& fleet, bool replay) {
-  const Folder folder;
+  const TemporaryFolder folder("set TMPDIR");
   const fleet::Outliers outliers = find_outliers(fleet, {});
   require(!fleet_document(fleet, outliers).empty(), "a fleet's document");
   require_plain(fleet_summary(fleet, outliers));
   write_fleet_report(fleet, outliers, folder.path(), {});
-  folder.require_pages(replay);
+  require_pages(folder, replay);
 }
 
 /// Four cards of one host: three alike, and one as slow as half of them.
@@ -126,12 +108,9 @@ void read_document(const std::string& text) {
   require(to_text(parse_document(kept, "kept")) == kept, "a document kept as it was read");
   require_plain(terminal_summary(document, false));
   terminal_summary(document, true);
-  const bool replay = document.source == Source::replay;
-  {
-    const Folder folder;
-    write_report(document, folder.path(), "input");
-    folder.require_pages(replay);
-  }
+  const TemporaryFolder folder("set TMPDIR");
+  write_report(document, folder.path(), "input");
+  require_pages(folder, document.source == Source::replay);
   fleet::GpuSummary card;
   card.host = "host";
   add_document(card, document, fleet::Phase::together);

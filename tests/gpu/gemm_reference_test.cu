@@ -1,8 +1,11 @@
 // The fp64 reference of the ladders against sums on the host, and the comparison with it: what must
-// not pass.
+// not pass. The split of an fp32 number into two of tf32.
+
+#include <bit>
 
 #include "gemm/bench/reference_kernels.h"
 #include "gemm/blocks/element_types.cuh"
+#include "gemm/blocks/tf32_split.cuh"
 #include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;
@@ -59,8 +62,8 @@ Expected on_host(const Arguments& arguments) {
 }
 
 /// Runs `spoil` on a C that holds the right answer, and says whether the check passes it.
-template <class Spoil>
-bool passes(test::RungBench& bench, const Problem& problem, Spoil spoil) {
+bool passes(test::RungBench& bench, const Problem& problem,
+            const std::function<void(std::vector<float>&)>& spoil) {
   Operands operands(bench.context, bench.memory, problem, "test");
   operands.reset_c();
   auto c = test::to_host<float>(operands.arguments().c, problem.c_elements());
@@ -91,14 +94,12 @@ TEST_CASE("the reference of every class is the host's sum", "[gpu][gemm][sanitiz
         for (const int step : {1, 3}) {
           const auto columns = static_cast<std::size_t>((problem.n + step - 1) / step);
           const std::size_t count = columns * static_cast<std::size_t>(problem.m);
-          const Buffer values = bench.context.buffers().output("values", count * sizeof(double));
-          const Buffer magnitudes =
-              bench.context.buffers().output("magnitudes", count * sizeof(double));
+          const Buffer values = bench.buffers.output("values", count * sizeof(double));
+          const Buffer magnitudes = bench.buffers.output("magnitudes", count * sizeof(double));
           launch_reference_product(operands.arguments(),
                                    {values.as<double>(), magnitudes.as<double>(), step},
                                    bench.stream.get());
-          const auto got = test::to_host<double>(values.data, count);
-          const auto size = test::to_host<double>(magnitudes.data, count);
+          const auto got = bench.read<double>(values), size = bench.read<double>(magnitudes);
           const Expected expected = on_host(operands.arguments());
           // The host's long double sums round as well: 71 additions of 2^-64 each.
           const bool exact = row.of == Class::fp64;
@@ -126,37 +127,47 @@ TEST_CASE("the check passes the right product and nothing else", "[gpu][gemm][sa
   Problem problem = make_problem(Class::fp32, 65, 47, 130);
   problem.ldc += 3;
   const std::int64_t last = problem.m - 1 + (problem.n - 1) * problem.ldc;
-  CHECK(passes(bench, problem, [](std::vector<float>&) {}));
-  CHECK_FALSE(
-      passes(bench, problem, [](auto& c) { c[0] = std::numeric_limits<float>::quiet_NaN(); }));
-  CHECK_FALSE(
-      passes(bench, problem, [&](auto& c) { c[last] = std::numeric_limits<float>::infinity(); }));
-  CHECK_FALSE(passes(bench, problem, [&](auto& c) { c[last] += 0.1f; }));
-  CHECK_FALSE(passes(bench, problem, [&](auto& c) { std::swap(c[0], c[1]); }));
-  CHECK_FALSE(passes(bench, problem, [&](auto& c) { c[problem.m] = 1; }));  // the first gap
-  CHECK_FALSE(passes(bench, problem, [&](auto& c) { c.back() = 0; }));      // the last gap
-  // Off everywhere by more than rounding, nowhere by more than an element's own bound.
-  CHECK_FALSE(passes(bench, problem, [](auto& c) {
-    for (float& x : c) x *= 1 + 1e-5f;
-  }));
+  using C = std::vector<float>;
+  CHECK(passes(bench, problem, [](C&) {}));
+  const std::function<void(C&)> spoils[] = {
+      [](C& c) { c[0] = std::numeric_limits<float>::quiet_NaN(); },
+      [&](C& c) { c[last] = std::numeric_limits<float>::infinity(); },
+      [&](C& c) { c[last] += 0.1f; }, [](C& c) { std::swap(c[0], c[1]); },
+      [&](C& c) { c[problem.m] = 1; },  // the first gap
+      [](C& c) { c.back() = 0; },       // the last gap
+      // Off everywhere by more than rounding, nowhere by more than an element's own bound.
+      [](C& c) {
+        for (float& x : c) x *= 1 + 1e-5f;
+      }};
+  for (std::size_t i = 0; i < std::size(spoils); ++i) {
+    CAPTURE(i);
+    CHECK_FALSE(passes(bench, problem, spoils[i]));
+  }
   problem.alpha = 0.5;
   problem.beta = -2;
-  CHECK(passes(bench, problem, [](std::vector<float>&) {}));
+  CHECK(passes(bench, problem, [](C&) {}));
 }
 
 TEST_CASE("the reference of fp64 is exact where a plain sum loses everything",
           "[gpu][gemm][sanitized]") {
   test::RungBench bench;
-  BufferPool& buffers = bench.context.buffers();
-  const std::vector row{0x1p60, 1.0, -0x1p60}, column{1.0, 1.0, 1.0};
-  const Buffer a = buffers.output("a", 3 * sizeof(double)),
-               b = buffers.output("b", 3 * sizeof(double));
-  bench.put(a.data, row);
-  bench.put(b.data, column);
-  const Buffer value = buffers.output("value", sizeof(double));
-  const Buffer magnitude = buffers.output("magnitude", sizeof(double));
+  const Buffer a = bench.filled("a", std::vector{0x1p60, 1.0, -0x1p60}),
+               b = bench.filled("b", std::vector{1.0, 1.0, 1.0}),
+               value = bench.buffers.output("value", sizeof(double)),
+               magnitude = bench.buffers.output("magnitude", sizeof(double));
   launch_reference_product({make_problem(Class::fp64, 1, 1, 3), a.data, b.data, nullptr},
                            {value.as<double>(), magnitude.as<double>(), 1}, bench.stream.get());
-  CHECK(test::to_host<double>(value.data, 1)[0] == 1);
-  CHECK(test::to_host<double>(magnitude.data, 1)[0] == 0x1p61);  // + 1, rounded
+  CHECK(bench.read<double>(value)[0] == 1);
+  CHECK(bench.read<double>(magnitude)[0] == 0x1p61);  // + 1, rounded
+}
+
+// That the planes of an operand are right, every rung of fp32 by tf32 is held to.
+TEST_CASE("the nearest tf32 is within half of its last bit", "[gpu][gemm]") {
+  const auto bits_of = [](float x) { return std::bit_cast<std::uint32_t>(x); };
+  CHECK(nearest_tf32(bits_of(1.0f)) == bits_of(1.0f));
+  CHECK(nearest_tf32(bits_of(1 + 0x1p-11f)) == bits_of(1 + 0x1p-10f));  // a tie, away from zero
+  CHECK(nearest_tf32(bits_of(1 + 0x1p-11f - 0x1p-23f)) == bits_of(1.0f));
+  CHECK(nearest_tf32(bits_of(-1.5f - 0x1.8p-11f)) == bits_of(-1.5f - 0x1p-10f));
+  CHECK(nearest_tf32(bits_of(2 - 0x1p-23f)) == bits_of(2.0f));
+  CHECK(nearest_tf32(bits_of(-0.0f)) == bits_of(-0.0f));
 }

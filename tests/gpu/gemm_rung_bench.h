@@ -3,7 +3,6 @@
 #include "gemm/bench/rung.h"
 #include "gemm/bench/shapes.h"
 #include "gemm/bench/verification.h"
-#include "harness/probe.h"
 #include "tests/gpu/gpu_fixture.h"
 
 namespace fathom::test {
@@ -31,16 +30,14 @@ struct Task {
 };
 
 /// Runs rungs on small products and holds them against the reference.
-struct RungBench : Gpu {
-  Context context{facts, stream.get(), 1};
+struct RungBench : Pool {
   std::shared_ptr<gemm::RunMemory> memory = std::make_shared<gemm::RunMemory>();
 
   bool runs(const gemm::Rung& rung) const { return gemm::runs_on(rung, facts.major, facts.minor); }
 
   gemm::Workspace workspace(std::size_t bytes, int sms) {
     if (bytes == 0) return {nullptr, 0, sms};
-    const Buffer scratch = context.buffers().output("workspace", bytes);
-    context.buffers().poison(scratch);
+    const Buffer scratch = poisoned("workspace", bytes);
     return {scratch.data, bytes, sms};
   }
 
@@ -62,12 +59,6 @@ struct RungBench : Gpu {
     }
     check_guards();
     return operands.accuracy();
-  }
-
-  void check_guards() {
-    const auto outside = context.buffers().guards_intact();
-    CAPTURE(outside.value_or("intact"));
-    CHECK_FALSE(outside.has_value());
   }
 
   /// With all of the plan's variants. `sms`: for which the rung plans; 0: those of the GPU.

@@ -24,6 +24,7 @@
 #include "harness/buffers.h"
 #include "harness/cuda_handles.h"
 #include "harness/device_facts.h"
+#include "harness/probe.h"
 
 namespace fathom::test {
 
@@ -47,7 +48,8 @@ struct Gpu {
 };
 
 struct Pool : Gpu {
-  BufferPool buffers{0, stream.get(), 1};
+  Context context{facts, stream.get(), 1};
+  BufferPool& buffers = context.buffers();
 
   Buffer poisoned(const std::string& role, std::size_t bytes) {
     const Buffer made = buffers.output(role, bytes);

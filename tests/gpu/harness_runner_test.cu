@@ -51,14 +51,14 @@ Case make_case(Sabotage sabotage, const char* opponent = "", Sabotage of_opponen
 struct Running : test::Gpu {
   TimingPolicy policy{.time_limit_s = 0.01};
   Runner runner{facts, 1, policy};
+  Entry measure(const Case& c) { return runner.measure("test/ones", "test", c); }
 };
 
 }  // namespace
 
 TEST_CASE("a right kernel gets a figure", "[gpu][harness]") {
   Running gpu;
-  const Entry entry =
-      gpu.runner.measure("test/ones", "test", make_case(Sabotage::none, "the same"));
+  const Entry entry = gpu.measure(make_case(Sabotage::none, "the same"));
   CAPTURE(entry.verdict.reasons);
   CHECK(entry.metric.value.has_value());
   CHECK(entry.timing.sm_clock_hz.has_value());
@@ -72,9 +72,9 @@ TEST_CASE("a right kernel gets a figure", "[gpu][harness]") {
 TEST_CASE("a case that asks for less precision takes fewer samples", "[gpu][harness]") {
   Running gpu;
   Case c = make_case(Sabotage::none);
-  CHECK(gpu.runner.measure("test/ones", "test", c).samples.size() >= 24);
+  CHECK(gpu.measure(c).samples.size() >= 24);
   c.precision = Precision{.relative_half_width = 1, .min_samples = 6, .time_limit_s = 10};
-  const Entry entry = gpu.runner.measure("test/ones", "test", c);
+  const Entry entry = gpu.measure(c);
   CHECK(entry.samples.size() >= 6);
   CHECK(entry.samples.size() < 24);
   CHECK(entry.timing.stop == "converged");
@@ -84,7 +84,7 @@ TEST_CASE("a case under lasting load has a sample for each turn", "[gpu][harness
   Running gpu;
   Case c = make_case(Sabotage::none, "the same");
   c.mode = SustainedLoad{.lead_in_s = 0.5, .turns = 2};
-  const Entry entry = gpu.runner.measure("test/ones", "test", c);
+  const Entry entry = gpu.measure(c);
   CAPTURE(entry.verdict.reasons);
   CHECK(entry.timing.mode == "sustained");
   CHECK(entry.timing.sm_clock_hz.has_value());
@@ -110,7 +110,7 @@ TEST_CASE("small buffers lie in several places, in most where they stay in a cac
       return ones(context, Sabotage::none);
     };
     change(c);
-    const Entry entry = gpu.runner.measure("test/ones", "test", c);
+    const Entry entry = gpu.measure(c);
     CHECK(entry.metric.value.has_value());
     CHECK(entry.repeatability.has_value());
     return static_cast<int>(places.size());
@@ -133,9 +133,9 @@ TEST_CASE("a case's profile is read, and one that is no numbers fails it", "[gpu
     workload.profile = [&] { return values; };
     return workload;
   };
-  CHECK(gpu.runner.measure("test/ones", "test", c).profile == Profile{"element", "1", {3, 1, 2}});
+  CHECK(gpu.measure(c).profile == Profile{"element", "1", {3, 1, 2}});
   values[1] = std::numeric_limits<double>::quiet_NaN();
-  const Entry entry = gpu.runner.measure("test/ones", "test", c);
+  const Entry entry = gpu.measure(c);
   CHECK(entry.verdict.status == VerdictStatus::failed);
   REQUIRE(entry.verdict.reasons.size() == 1);
   CHECK(entry.verdict.reasons[0].find("place 1 of the profile") != std::string::npos);
@@ -150,7 +150,7 @@ TEST_CASE("a NaN, a gap, a write past the end and a wrong opponent are seen", "[
         {make_case(Sabotage::beyond_end), "buffer 'out' was written"},
         {make_case(Sabotage::none, "other", Sabotage::nan), "other: element 3 is wrong"}}) {
     Running gpu;
-    const Entry entry = gpu.runner.measure("test/ones", "test", wrong);
+    const Entry entry = gpu.measure(wrong);
     CAPTURE(sentence);
     CHECK(entry.verdict.status == VerdictStatus::wrong_output);
     REQUIRE(entry.verdict.reasons.size() == 1);
@@ -168,11 +168,10 @@ TEST_CASE("a case that needs more memory than there is fails alone", "[gpu][harn
     context.buffers().output("all", context.device().memory_bytes);
     return Workload{};
   };
-  const Entry failed = gpu.runner.measure("test/greedy", "test", greedy);
+  const Entry failed = gpu.measure(greedy);
   CHECK(failed.verdict.status == VerdictStatus::failed);
   CHECK(gpu.runner.case_failure() == ExitCode::gpu_out_of_memory);
-  CHECK(
-      gpu.runner.measure("test/ones", "test", make_case(Sabotage::none)).metric.value.has_value());
+  CHECK(gpu.measure(make_case(Sabotage::none)).metric.value.has_value());
 }
 
 // Hidden, and started by CMakeLists.txt in a process of its own: where an earlier test has captured

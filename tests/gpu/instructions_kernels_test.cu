@@ -6,14 +6,14 @@ using namespace fathom::instructions;
 
 namespace {
 
-void run(const Instruction& instruction, Variant variant, const test::Gpu& gpu, Context& context) {
+void run(const Instruction& instruction, Variant variant, test::Pool& gpu) {
   const Kernels& kernels = find_kernels(instruction.op);
   if (kernels.shape(variant).chains == 0) return;
   CAPTURE(instruction.id, static_cast<int>(variant));
   const int warps =
       variant == Variant::latency ? instruction.latency_warps : kernels.throughput_warps;
   std::vector<long long> ticks;
-  const Workload workload = prepare(context, {instruction, kernels, variant, 2, warps, 3},
+  const Workload workload = prepare(gpu.context, {instruction, kernels, variant, 2, warps, 3},
                                     [&](const Plan&, const std::vector<long long>& clocks) {
                                       ticks = clocks;
                                       return 0.0;
@@ -32,14 +32,13 @@ void run(const Instruction& instruction, Variant variant, const test::Gpu& gpu, 
   // What `prepare` has asked for: two blocks' states before one last step and after it.
   const std::size_t bytes = 2 * std::min(warps, kernels.writing_warps) * warp_lanes *
                             kernels.shape(variant).chains * 2 * kernels.state_bytes;
-  const Buffer out = context.buffers().output("out", bytes);
-  const auto written = test::to_host<std::byte>(out.data, bytes);
+  const Buffer out = gpu.buffers.output("out", bytes);
+  const auto written = gpu.read<std::byte>(out);
   if (workload.load) {
     // Other products, and all of them written.
-    const Buffer other = context.buffers().output("unchecked out", bytes);
-    context.buffers().poison(other);
+    const Buffer other = gpu.poisoned("unchecked out", bytes);
     workload.load();
-    const auto random = test::to_host<std::byte>(other.data, bytes);
+    const auto random = gpu.read<std::byte>(other);
     CHECK(random != written);
     CHECK(std::ranges::count(random, std::byte{0xFF}) < std::ssize(random) / 4);
   }
@@ -47,16 +46,15 @@ void run(const Instruction& instruction, Variant variant, const test::Gpu& gpu, 
   // away, so take a high one.
   gpu.set(out.data + bytes - 1, static_cast<int>(written.back() ^ std::byte{0x40}), 1);
   CHECK(workload.verify());
-  CHECK(context.buffers().guards_intact().value_or("") == "");
+  gpu.check_guards();
 }
 
 void run_all(std::span<const Instruction> instructions) {
-  const test::Gpu gpu;
-  Context context(gpu.facts, gpu.stream.get(), 1);
+  test::Pool gpu;
   for (const Instruction& instruction : instructions) {
     if (!instruction.compiles_for(gpu.facts.major, gpu.facts.minor)) continue;
-    run(instruction, Variant::latency, gpu, context);
-    run(instruction, Variant::throughput, gpu, context);
+    run(instruction, Variant::latency, gpu);
+    run(instruction, Variant::throughput, gpu);
   }
 }
 

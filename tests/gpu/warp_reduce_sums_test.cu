@@ -5,7 +5,6 @@
 
 #include <cstring>
 
-#include "harness/probe.h"
 #include "probes/warp_reduce/kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 
@@ -58,8 +57,7 @@ TEST_CASE("every sum is exact, whatever the number of elements and the start",
   const auto check = [&](const SumKernel& kernel) {
     const Buffer source = gpu.filled("source", values(kernel.element));  // exact size
     for (const std::size_t n :
-         {std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{31}, std::size_t{1000},
-          std::size_t{16384}, std::size_t{16385}, std::size_t{65536}, largest}) {
+         std::initializer_list<std::size_t>{0, 1, 3, 31, 1000, 16384, 16385, 65536, largest}) {
       for (const int offset : {0, 1, 3, largest_offset}) {
         double expected = 0;
         for (std::size_t i = 0; i < n; ++i) expected += value_at(i + offset);
@@ -113,11 +111,10 @@ TEST_CASE("the reference adds up every element", "[gpu][warp_reduce][sanitized]"
 
 TEST_CASE("the published block stage adds up ones and nothing else",
           "[gpu][warp_reduce][sanitized]") {
-  test::Gpu gpu;
-  Context context(gpu.facts, gpu.stream.get(), 1);
+  test::Pool gpu;
   for (const Case& c : block_stage_cases(gpu.facts)) {
     Entry entry;
-    CHECK(std::get<Campaign>(c.mode).run(context, nullptr, "", {}, entry).value_or("") == "");
+    CHECK(std::get<Campaign>(c.mode).run(gpu.context, nullptr, "", {}, entry).value_or("") == "");
     CHECK(entry.metric.value == (c.name.ends_with("ones") ? 0 : c.extras.at("blocks")));
   }
 }

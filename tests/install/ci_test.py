@@ -23,6 +23,7 @@ except ImportError:
     sys.exit(print("SKIPPED: there is no python3-yaml") or 77)
 
 CASE, SOURCE, BUILD = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+SLOWER = "--base 'cp base.csv {out}' --head 'cp head.csv {out}'"
 CSV = "name,unit,better,sample\nsort,ms,lower,{}\nparse,ms,lower,5\n"
 
 
@@ -87,6 +88,20 @@ def check_comment(text, slower):
     assert "<a id=" not in text and text.startswith("<!-- fathom check "), text
 
 
+def check_comments(run, place, change):
+    """A commit that is slower, and the next one, as fast: the comment says so instead."""
+    ended = run(SLOWER, slower=True)
+    assert ended.returncode == 1, ended
+    check_comment(Server.comments[0]["body"], slower=True)
+    after = run(SLOWER.replace("head.csv", "base.csv"), slower=False)
+    assert after.returncode == 0, after
+    assert len(Server.comments) == 1
+    check_comment(Server.comments[0]["body"], slower=False)
+    assert Server.methods == [("GET", place), ("POST", place), ("GET", place), change], \
+        Server.methods
+    return ended
+
+
 def github(folder, api):
     action = yaml.safe_load((SOURCE / "action.yml").read_text())
     assert {"name", "description", "inputs", "runs"} == set(action)
@@ -120,33 +135,21 @@ def github(folder, api):
         return bash(step["run"], env | own, folder)
 
     tarball = release(folder)
-    check = "--base 'cp base.csv {out}' --head 'cp head.csv {out}'"
-    ended = run(check)
-    assert ended.returncode == 1, ended
+    # Once Fathom comes from its release, once from a file.
+    comments = "/repos/you/project/issues/7/comments"
+    ended = check_comments(lambda check, slower: run(check, "" if slower else str(tarball)),
+                           comments, ("PATCH", "/repos/you/project/issues/comments/1"))
     assert "::error title=Regression::sort: 10 ms to 10.6 ms" in ended.stdout, ended
-    assert json.loads((folder / "fathom-check/gate.json").read_text())["exit_code"] == 1
-    check_comment(Server.comments[0]["body"], slower=True)
-    summary = (folder / "summary").read_text().split("\n", 1)[1]
+    summary = (folder / "summary").read_text().split("<a id=\"check\"></a>\n")[1]
     check_comment("<!-- fathom check " + summary, slower=True)
-    # The next commit is as fast: the comment says so instead, and Fathom comes from a file.
-    ended = run(check.replace("head.csv", "base.csv"), str(tarball))
-    assert ended.returncode == 0, ended
-    assert len(Server.comments) == 1
-    check_comment(Server.comments[0]["body"], slower=False)
-    assert Server.methods == [
-        ("GET", "/repos/you/project/issues/7/comments"),
-        ("POST", "/repos/you/project/issues/7/comments"),
-        ("GET", "/repos/you/project/issues/7/comments"),
-        ("PATCH", "/repos/you/project/issues/comments/1"),
-    ], Server.methods
     # Inconclusive is no red job, and who may not write is told so.
-    ended = run(check + " --time-limit 0.01", token="wrong")
+    ended = run(SLOWER + " --time-limit 0.01", token="wrong")
     assert ended.returncode == 0 and "no comment: HTTP Error 403" in ended.stdout, ended
     assert json.loads((folder / "fathom-check/gate.json").read_text())["exit_code"] == 3
     # What is measured does not get the token.
     leaks = "--base 'test -z \"$FATHOM_TOKEN\" && cp base.csv {out}' --head 'cp base.csv {out}'"
     assert run(leaks).returncode == 0
-    ended = run(check, (folder / "none").as_uri())
+    ended = run(SLOWER, (folder / "none").as_uri())
     assert ended.returncode == 23 and "is no release" in ended.stdout, ended
     ended = run("--base 'cp base.csv {out}")
     assert ended.returncode == 2 and "cannot be read as words" in ended.stdout, ended
@@ -172,22 +175,15 @@ def gitlab(folder, api):
         own = {"CI_JOB_NAME": name, "FATHOM_TOKEN": "secret"}
         return bash(job["script"], env | server | own, folder)
 
-    ended = run("--base 'cp base.csv {out}' --head 'cp head.csv {out}'")
-    assert ended.returncode == 1, ended
-    check_comment(Server.comments[0]["body"], slower=True)
-    assert "<failure" in (folder / job["artifacts"]["reports"]["junit"]).read_text()
-    same = "--base 'cp base.csv {out}' --head 'cp base.csv {out}'"
-    ended = run(same)
-    assert ended.returncode == 0, ended
-    check_comment(Server.comments[0]["body"], slower=False)
+    def run_with_failures(check, slower):
+        ended = run(check)
+        junit = (folder / job["artifacts"]["reports"]["junit"]).read_text()
+        assert ("<failure" in junit) == slower, junit
+        return ended
+
     notes = "/projects/3/merge_requests/9/notes"
-    assert Server.methods == [
-        ("GET", notes),
-        ("POST", notes),
-        ("GET", notes),
-        ("PUT", notes + "/1"),
-    ], Server.methods
-    assert run(same + " --time-limit 0.01").returncode == 3
+    check_comments(run_with_failures, notes, ("PUT", notes + "/1"))
+    assert run(SLOWER + " --time-limit 0.01").returncode == 3
 
 
 def main():

@@ -1,5 +1,9 @@
 // Launches that may begin before the one before them has ended (programmatic dependent launch), one
 // behind the other on what that one writes: C of one is an operand of the next, and C of several.
+//
+// One product launched again and again: every time the same, bit by bit. A race between those who
+// fill a ring of stages and those who read it, or between blocks that add up each other's sums, is
+// lost once in many launches, and by so little that a tolerance may let it pass.
 
 #include "gemm/bench/rung.h"
 #include "gemm/bench/shapes.h"
@@ -18,8 +22,8 @@ constexpr std::int64_t skinny = 16;
 /// Returns whether any may.
 bool check_chain(test::RungBench& bench, const Rung& rung, std::int64_t size) {
   const ClassTraits& t = traits(rung.of);
-  const Operands inputs(bench.context, bench.memory,
-                        contested_problem(rung.of, {size, size, size}), "chain");
+  const Operands inputs(bench.context, bench.memory, contested_problem(rung.of, {size, size, size}),
+                        "chain");
   const void *const a = inputs.arguments().a, *const b = inputs.arguments().b;
   std::vector<Buffer> results[2];  // of the launches that wait, and of those that do not
   for (const auto& [role, elements] : {std::pair{"first", size * size},
@@ -28,8 +32,7 @@ bool check_chain(test::RungBench& bench, const Rung& rung, std::int64_t size) {
                                        {"columns", skinny * size}}) {
     const auto bytes = static_cast<std::size_t>(elements * element_bytes(t.output));
     for (int i = 0; i < 2; ++i)
-      results[i].push_back(
-          bench.context.buffers().output(role + std::to_string(i) + " of " + t.name, bytes));
+      results[i].push_back(bench.buffers.output(role + std::to_string(i) + " of " + t.name, bytes));
   }
   // Integers take whole scalars; others keep the scale of their operands.
   const bool whole = t.scalar == Element::s32;
@@ -70,7 +73,7 @@ bool check_chain(test::RungBench& bench, const Rung& rung, std::int64_t size) {
     scratch = std::max(scratch, plan_of(product).workspace_bytes);
   const Workspace workspace = bench.workspace(scratch, bench.facts.sms);
   const auto run = [&](const std::vector<Buffer>& c, bool waits) {
-    for (const Buffer& buffer : c) bench.context.buffers().poison(buffer);
+    for (const Buffer& buffer : c) bench.buffers.poison(buffer);
     bench.wait();
     for (const Arguments& product : products(c)) {
       plan_of(product).launch(product, workspace, bench.stream.get());
@@ -99,6 +102,42 @@ bool check_chain(test::RungBench& bench, const Rung& rung, std::int64_t size) {
   return true;
 }
 
+constexpr int launches = 150;
+
+void check_same(test::RungBench& bench, const Problem& problem, const RungPlan& plan) {
+  CAPTURE(problem.describe());
+  const Operands operands(bench.context, bench.memory, problem, "repeated");
+  const Arguments& arguments = operands.arguments();
+  const Workspace workspace = bench.workspace(plan.workspace_bytes, bench.facts.sms);
+  const std::size_t bytes = problem.ldc * problem.n * element_bytes(traits(problem.of).output);
+  const Buffer first = bench.buffers.output("first", bytes);
+  int different = 0;
+  for (int i = 0; i < launches; ++i) {
+    operands.reset_c();
+    // Bytes that were never written would all be the same, every time.
+    if (i == 1)
+      CHECK(count_different_bytes(first.data, arguments.c, bytes, bench.stream.get()) > bytes / 2);
+    plan.launch(arguments, workspace, bench.stream.get());
+    if (i == 0) {
+      FATHOM_CUDA(cudaMemcpyAsync(first.data, arguments.c, bytes, cudaMemcpyDeviceToDevice,
+                                  bench.stream.get()));
+    } else if (count_different_bytes(first.data, arguments.c, bytes, bench.stream.get()) != 0) {
+      ++different;
+    }
+  }
+  CHECK(different == 0);
+}
+
+/// Products with many stages: of many tiles in every layout, and of few, that blocks share along k.
+std::vector<Problem> products_of(Class of) {
+  std::vector<Problem> all;
+  for (const Shape& shape : {Shape{4096, 4096, 4096}, {128, 8192, 8192}, {16, 8192, 8192}}) {
+    all.push_back(contested_problem(of, shape));
+    for (const Problem& other : other_layouts(all.back())) all.push_back(other);
+  }
+  return all;
+}
+
 }  // namespace
 
 TEST_CASE("launches that begin early read what the ones before them write",
@@ -123,5 +162,16 @@ TEST_CASE("launches that begin early read what the ones before them write",
                          "fp8/02_fast_accumulation", "int8/01_wgmma"}) {
     CAPTURE(id);
     CHECK(early.contains(id));
+  }
+}
+
+TEST_CASE("a contender's product is the same every time", "[gpu][gemm]") {
+  if (test::under_sanitizer()) SKIP("no race is lost where every access is slow");
+  test::RungBench bench;
+  for (const Rung& rung : all_rungs()) {
+    if (!rung.contender || !bench.runs(rung)) continue;
+    CAPTURE(rung.id());
+    for (const Problem& problem : products_of(rung.of))
+      check_same(bench, problem, rung.plan(problem, bench.facts.sms));
   }
 }
