@@ -159,10 +159,7 @@ TEST_CASE("The file that the documentation shows is one of a baseline", "[gate]"
   const std::string text = page.substr(start, page.find("```", start) - start);
   const RunMetrics run = parse_run_metrics(text, "page");
   REQUIRE(run.metrics.size() == 2);
-  CHECK(run.elapsed_s > 0);
-  CHECK(run.metrics[0].state.throttle_reasons == std::vector<std::string>{"sw_power_cap"});
-  CHECK(run.metrics[0].elapsed_s > 0);
-  CHECK(run.metrics[1].elapsed_s == 0);
+  CHECK((run.metrics[0].elapsed_s > 0 && run.metrics[1].elapsed_s == 0));
   // As it would be written: of the present version, column by column.
   CHECK(baseline_text(run) == text);
 }
@@ -178,10 +175,9 @@ TEST_CASE("Pruning keeps the newest, or what is young enough, and removes no res
   CHECK(runs.front().metrics[0].value == 4);
   CHECK(baseline.prune({.older_than = runs[2].date}).gone.size() == 2);
   // A folder that is no baseline, but of a job's results.
-  const fs::path results = folder / "results/of one commit";
-  fs::create_directories(results);
   for (int i = 0; i < 3; ++i)
-    fs::copy(baseline.add(planted_run(i)), results / ("result-" + std::to_string(i) + ".json"));
+    folder.write("results/of one commit/result-" + std::to_string(i) + ".json",
+                 file_text(baseline.add(planted_run(i))));
   const BaselineFolder mistaken(folder / "results");
   CHECK(mistaken.prune({.keep = 1, .older_than = "2027"}).gone.empty());
   CHECK(mistaken.groups().front().files.size() == 3);
@@ -195,8 +191,8 @@ TEST_CASE("History says what changed with a step, and nothing of too few runs", 
     if (i >= 12) runs.back().metrics[1].value *= 1.06;
   }
   CHECK_THAT(history_text(history_of(runs)), contains("worse  +6 %  step  run 13 ") &&
-                                                       contains("  second  ") &&
-                                                       contains("driver: 580 and 590 (run 13)"));
+                                                 contains("  second  ") &&
+                                                 contains("driver: 580 and 590 (run 13)"));
   CHECK(history_of({runs.begin(), runs.begin() + 5})[0].changes.empty());
 }
 
@@ -218,22 +214,22 @@ TEST_CASE("The history of ten thousand runs takes time in proportion", "[gate]")
     }
   }
   const std::clock_t begin = std::clock();
-  const auto histories = history_of(runs);
+  auto histories = history_of(runs);
   const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   CAPTURE(seconds);
   CHECK(seconds < 3);  // of the CPU; every place against every other takes 16
   REQUIRE(histories.size() == 1);
-  std::map<std::string, std::vector<HistoryChange>> changes;
-  for (const HistoryChange& change : histories[0].changes) changes[change.metric].push_back(change);
-  CHECK(changes.size() == 3);
-  REQUIRE(changes["metric 3"].size() == 1);
-  CHECK(std::abs(static_cast<int>(changes["metric 3"][0].run) - step_at) <= 3);
-  CHECK(std::abs(changes["metric 3"][0].relative() - 0.03) < 0.001);
-  REQUIRE(changes["metric 5"].size() == 2);  // up, and down again
-  std::ranges::sort(changes["metric 5"], {}, &HistoryChange::run);
-  CHECK(changes["metric 5"][0].run == spike_at);
-  CHECK(changes["metric 5"][1].run == spike_at + 5);
-  REQUIRE(changes["metric 7"].size() == 1);
-  CHECK(changes["metric 7"][0].drift);
-  CHECK(std::abs(changes["metric 7"][0].relative() - 0.1) < 0.005);
+  auto& changes = histories[0].changes;
+  std::ranges::sort(changes, {}, [](const auto& c) { return std::pair(c.metric, c.run); });
+  REQUIRE(changes.size() == 4);
+  for (const auto& [i, metric, run, relative] : {std::tuple(0, "metric 3", step_at, 0.03),
+                                                 {1, "metric 5", spike_at, 0.2},
+                                                 {2, "metric 5", spike_at + 5, 1 / 1.2 - 1},
+                                                 {3, "metric 7", 0, 0.1}}) {
+    CAPTURE(i);
+    CHECK(changes[i].metric == metric);
+    CHECK(std::abs(static_cast<int>(changes[i].run) - run) <= 3);
+    CHECK(std::abs(changes[i].relative() - relative) < 0.005);
+    CHECK(changes[i].drift == (i == 3));
+  }
 }

@@ -29,12 +29,9 @@ TEST_CASE("Every size of slowdown is planted equally often, in other metrics eac
     const TrialPlan plan = plan_trial(options(TrialKind::slowed), victim(), index);
     CHECK(plan.planted.size() == 10);  // a third
     CHECK_FALSE(plan.load);
-    std::set<std::string> here;
     for (const Planted& planted : plan.planted) {
       ++sizes[planted.size];
       ++metrics[planted.metric];
-      CHECK(here.insert(planted.metric).second);
-      CHECK(planted.fault == "slow");
     }
   }
   CHECK(sizes == std::map<double, int>{{0.0025, 100}, {0.01, 100}, {0.03, 100}, {0.05, 100}});
