@@ -165,13 +165,13 @@ TEST_CASE("A recording cut short keeps whole launches, a damaged one is refused"
 TEST_CASE("explain passes on the program's exit status and writes what it recorded", "[explain]") {
   Run run;
   const std::string copy = run.recording("made", two_kernels());
-  CHECK(run(copy + "exit 0") == 0);
-  CHECK_THAT(file_text(run / "out"), contains("\"end\": \"exit status 0\""));
-  CHECK(run(copy + "exit 7") == 7);
-  CHECK(run(copy + "kill -SEGV $$") == 128 + 11);
-  CHECK_THAT(file_text(run / "out"), contains("signal SIGSEGV"));
-  CHECK(run(copy + "kill -INT $$") == 130);
-  CHECK_THAT(file_text(run / "out"), contains("bank conflict"));
+  for (const auto& [end, code, said] : {std::tuple("exit 0", 0, "\"end\": \"exit status 0\""),
+                                        {"exit 7", 7, "exit status 7"},
+                                        {"kill -SEGV $$", 128 + 11, "signal SIGSEGV"},
+                                        {"kill -INT $$", 130, "bank conflict"}}) {
+    CHECK(run(copy + end) == code);
+    CHECK_THAT(file_text(run / "out"), contains(said));
+  }
 }
 
 TEST_CASE("explain gives the program what the library in it needs", "[explain]") {
@@ -223,8 +223,9 @@ TEST_CASE("Bounds are of a GPU that has a recording, whichever process used it",
     return file_text(run / "out");
   };
   // The folder gives them in an order of its own.
-  CHECK_THAT(recorded("H200", "Other"), contains("recordings/h200/atlas/result.json"));
-  CHECK_THAT(recorded("Another", "H200"), contains("recordings/h200/atlas/result.json"));
+  const std::string atlas = "recordings/h200/atlas/result.json";
+  CHECK_THAT(recorded("H200", "Other"), contains(atlas));
+  CHECK_THAT(recorded("Another", "H200"), contains(atlas));
   CHECK_THAT(recorded("Another", "Other"), !contains("recordings/"));
 }
 

@@ -37,9 +37,8 @@ TEST_CASE("What goes into a baseline comes out again", "[gate]") {
   const BaselineFolder baseline(folder.path() / "made" / "on" / "demand");
   CHECK(baseline.groups().empty());
   const RunMetrics run = planted_run(1, 0.1 + 0.2);
-  baseline.add(run);
-  baseline.add(run);  // the same once more is no second run
-  baseline.add(planted_run(2));
+  // The same once more is no second run.
+  for (const RunMetrics& added : {run, run, planted_run(2)}) baseline.add(added);
   const auto runs = baseline.runs_like(run);
   REQUIRE(runs.size() == 2);
   CHECK(runs[0].metrics == run.metrics);  // every digit
@@ -71,8 +70,8 @@ TEST_CASE("Ratios to opponents are compared across machines of one model", "[gat
   const auto runs = baseline.ratios_like(head);
   REQUIRE(runs.size() == 5);
   CHECK(std::ranges::is_sorted(runs, {}, &RunMetrics::date));
-  REQUIRE(runs[0].metrics.size() == 1);
-  CHECK(runs[0].metrics[0].name == "first vs cuBLAS");
+  CHECK(runs[0].metrics.size() == 1);
+  CHECK(runs[0].metrics.at(0).name == "first vs cuBLAS");
 }
 
 TEST_CASE("A baseline takes no replay, and nothing without a value or date", "[gate]") {
@@ -118,10 +117,9 @@ TEST_CASE("An add that is killed while it writes leaves the folder readable", "[
   REQUIRE(WIFSIGNALED(status));
   CHECK(WTERMSIG(status) == SIGXFSZ);
   // Half of the second run is there, under a name that nobody reads.
-  std::size_t left = 0;
-  for (const auto& entry : fs::directory_iterator(file.parent_path()))
-    left += entry.path().extension() == ".tmp" && entry.file_size() > 0;
-  CHECK(left == 1);
+  CHECK(std::ranges::count_if(fs::directory_iterator(file.parent_path()), [](const auto& entry) {
+          return entry.path().extension() == ".tmp" && entry.file_size() > 0;
+        }) == 1);
   CHECK(baseline.runs_like(planted_run(1)).size() == 1);
   baseline.add(planted_run(2));
   CHECK(baseline.runs_like(planted_run(1)).size() == 2);
@@ -139,8 +137,7 @@ TEST_CASE("A file that is no run blocks what decides, and nothing else", "[gate]
                     contains("9999-0123456789abcdef.json") &&
                         contains("`fathom baseline prune --baseline " + folder.path().string() +
                                  "` removes such"));
-  REQUIRE(baseline.newest_of_each().size() == 1);
-  CHECK(baseline.newest_of_each()[0].metrics[0].value == 3);
+  CHECK(baseline.newest_of_each().at(0).metrics[0].value == 3);
   // What prune may not judge: one of another version, and one that `add` did not make.
   const fs::path later = group / "9999-fedcba9876543210.json", foreign = group / "package.json";
   std::ofstream(later) << "{\"fathom_baseline\": 99}";
