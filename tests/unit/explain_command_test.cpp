@@ -10,6 +10,7 @@
 using namespace fathom;
 using namespace fathom::explain;
 using test::pattern;
+using test::strided;
 using test::TraceBytes;
 
 namespace {
@@ -19,14 +20,11 @@ namespace {
 TraceBytes two_kernels() {
   TraceBytes trace;
   trace.module(1, "machine code");
-  const auto next = [](unsigned i) { return 4 * i; };
-  trace.launch("_Z1fPf", {pattern(
-                              Space::global, Op::load, 4, [](unsigned i) { return 16 * i; }, 16, 8),
-                          pattern(Space::global, Op::store, 4, next, 32, 8)});
+  trace.launch("_Z1fPf", {pattern(Space::global, Op::load, 4, strided(16), 16, 8),
+                          pattern(Space::global, Op::store, 4, strided(4), 32, 8)});
   trace.launch("g",
-               {pattern(
-                    Space::shared, Op::load, 4, [](unsigned i) { return 128 * i; }, 32, 100),
-                pattern(Space::global, Op::store, 4, next, 48, 100, 0xffff)},
+               {pattern(Space::shared, Op::load, 4, strided(128), 32, 100),
+                pattern(Space::global, Op::store, 4, strided(4), 48, 100, 0xffff)},
                48);
   trace.total(3, "_Z1fPf");
   trace.total(1, "g");
@@ -58,6 +56,11 @@ struct Run : TestFolder {
   Refusal failing(const std::string& script) {
     return refusal_of([&] { (*this)(script); });
   }
+  /// The command that leaves such a recording.
+  std::string recording(const std::string& name, const TraceBytes& trace,
+                        const std::string& to = "$TRACE") const {
+    return "cp " + write(name, trace.bytes).string() + " " + to + "; ";
+  }
 };
 
 }  // namespace
@@ -65,7 +68,6 @@ struct Run : TestFolder {
 TEST_CASE("Costs and faults of a recording are summed by source line", "[explain]") {
   const Explanation all = explanation_of(two_kernels().bytes);
   REQUIRE(all.kernels.size() == 2);
-  CHECK(all.notes.empty());
   const KernelCost &g = all.kernels[0], &f = all.kernels[1];  // the one with more to save first
   CHECK(f.name == "f(float*)");
   REQUIRE(f.lines.size() == 2);
@@ -105,8 +107,7 @@ TEST_CASE("The pages of a recording say what was sampled, the line and the fix",
 }
 
 TEST_CASE("Without line information an instruction stands for its line", "[explain]") {
-  const Explanation all = explanation_of(
-      two_kernels().bytes, [](const auto&, const auto&, auto) { return std::nullopt; });
+  const Explanation all = explanation_of(two_kernels().bytes, test::no_line);
   CHECK_FALSE(all.kernels[0].lines[0].source);
   REQUIRE(all.notes.size() == 1);
   CHECK_THAT(all.notes[0], contains("2 kernels without line information"));
@@ -118,10 +119,9 @@ TEST_CASE("Without line information an instruction stands for its line", "[expla
 TEST_CASE("Misalignments with one fix are one fault", "[explain]") {
   TraceBytes trace;
   trace.module(1, "machine code");
-  const auto from = [](unsigned first) { return [=](unsigned i) { return first + 4 * i; }; };
-  trace.launch("f", {pattern(Space::global, Op::load, 4, from(4), 16, 8),
-                     pattern(Space::global, Op::load, 4, from(8), 16, 8),
-                     pattern(Space::global, Op::load, 4, from(0), 16, 8)});
+  trace.launch("f", {pattern(Space::global, Op::load, 4, strided(4, 4), 16, 8),
+                     pattern(Space::global, Op::load, 4, strided(4, 8), 16, 8),
+                     pattern(Space::global, Op::load, 4, strided(4), 16, 8)});
   const Explanation all = explanation_of(trace.bytes);
   REQUIRE(all.kernels[0].lines[0].faults.size() == 1);
   CHECK(all.kernels[0].lines[0].faults[0].saved == 16);
@@ -130,8 +130,7 @@ TEST_CASE("Misalignments with one fix are one fault", "[explain]") {
 
 TEST_CASE("A page cuts long names and leaves out kernels without an access", "[explain]") {
   TraceBytes trace;
-  trace.launch(std::string(1000, 'f'),
-               {pattern(Space::global, Op::load, 4, [](unsigned i) { return 16 * i; })});
+  trace.launch(std::string(1000, 'f'), {pattern(Space::global, Op::load, 4, strided(16))});
   trace.launch("idle", {});
   const std::string page = page_of(explanation_of(trace.bytes), {}, Format::text);
   CHECK_THAT(page, contains("\n" + std::string(120, 'f') + "...\n") &&
@@ -165,14 +164,14 @@ TEST_CASE("A recording cut short keeps whole launches, a damaged one is refused"
 
 TEST_CASE("explain passes on the program's exit status and writes what it recorded", "[explain]") {
   Run run;
-  const std::string copy = "cp " + run.write("made", two_kernels().bytes).string() + " $TRACE; ";
-  CHECK(run(copy + "exit 0") == 0);
-  CHECK_THAT(file_text(run / "out"), contains("\"end\": \"exit status 0\""));
-  CHECK(run(copy + "exit 7") == 7);
-  CHECK(run(copy + "kill -SEGV $$") == 128 + 11);
-  CHECK_THAT(file_text(run / "out"), contains("signal SIGSEGV"));
-  CHECK(run(copy + "kill -INT $$") == 130);
-  CHECK_THAT(file_text(run / "out"), contains("bank conflict"));
+  const std::string copy = run.recording("made", two_kernels());
+  for (const auto& [end, code, said] : {std::tuple("exit 0", 0, "\"end\": \"exit status 0\""),
+                                        {"exit 7", 7, "exit status 7"},
+                                        {"kill -SEGV $$", 128 + 11, "signal SIGSEGV"},
+                                        {"kill -INT $$", 130, "bank conflict"}}) {
+    CHECK(run(copy + end) == code);
+    CHECK_THAT(file_text(run / "out"), contains(said));
+  }
 }
 
 TEST_CASE("explain gives the program what the library in it needs", "[explain]") {
@@ -194,7 +193,7 @@ TEST_CASE("With --counters the program runs twice more, and is measured", "[expl
   run.tools.measure = "/opt/libmeasure.so";
   run.tools.cupti = "/opt/cupti";
   run.arguments.counters = true;
-  const std::string record = "cp " + run.write("made", two_kernels().bytes).string() + " $TRACE; ";
+  const std::string record = run.recording("made", two_kernels());
   const std::string say =
       "echo $CUDA_INJECTION64_PATH $FATHOM_EXPLAIN_MEASURE $FATHOM_CUPTI_DIR >> " +
       (run / "seen").string() + "; ";
@@ -218,38 +217,35 @@ TEST_CASE("Bounds are of a GPU that has a recording, whichever process used it",
     for (const std::string& gpu : {first, second}) {
       TraceBytes trace = two_kernels();
       trace.gpu(gpu);
-      copies += "cp " + run.write(gpu, trace.bytes).string() + " ${TRACE%1.trace}" + gpu + "; ";
+      copies += run.recording(gpu, trace, "${TRACE%1.trace}" + gpu);
     }
     run(copies);
     return file_text(run / "out");
   };
   // The folder gives them in an order of its own.
-  CHECK_THAT(recorded("H200", "Other"), contains("recordings/h200/atlas/result.json"));
-  CHECK_THAT(recorded("Another", "H200"), contains("recordings/h200/atlas/result.json"));
+  const std::string atlas = "recordings/h200/atlas/result.json";
+  CHECK_THAT(recorded("H200", "Other"), contains(atlas));
+  CHECK_THAT(recorded("Another", "H200"), contains(atlas));
   CHECK_THAT(recorded("Another", "Other"), !contains("recordings/"));
 }
 
 TEST_CASE("explain says in one sentence why there is nothing to explain", "[explain]") {
   Run run;
-  const auto check = [&](const std::string& script, int code, const std::string& sentence) {
+  TraceBytes no_match, misfit;
+  no_match.total(4, "_Z5otherPf");
+  misfit.note("Compute Sanitizer's library does not fit this driver");
+  run.arguments.kernel = "wanted";
+  for (const auto& [script, code, sentence] :
+       {std::tuple<std::string, int, const char*>{"exit 0", 5, "sh did not use CUDA"},
+        {"exit 9", 9, "ended with exit status 9"},
+        {run.recording("other", no_match), 5,
+         "No kernel matches --kernel wanted; sh launched other(float*), for example."},
+        {run.recording("misfit", misfit), 23,
+         "Nothing was recorded: Compute Sanitizer's library does not fit this driver."}}) {
     const Refusal refused = run.failing(script);
     CHECK(to_int(refused.code) == code);
     CHECK_THAT(refused.text, contains(sentence));
-  };
-  const auto trace = [&](const TraceBytes& bytes) {
-    return "cp " + run.write("made", bytes.bytes).string() + " $TRACE; ";
-  };
-  check("exit 0", 5, "sh did not use CUDA");
-  check("exit 9", 9, "ended with exit status 9");
-  TraceBytes no_match;
-  no_match.total(4, "_Z5otherPf");
-  run.arguments.kernel = "wanted";
-  check(trace(no_match), 5,
-        "No kernel matches --kernel wanted; sh launched other(float*), for example.");
-  TraceBytes misfit;
-  misfit.note("Compute Sanitizer's library does not fit this driver");
-  check(trace(misfit), 23,
-        "Nothing was recorded: Compute Sanitizer's library does not fit this driver.");
+  }
   run.arguments.program = {"/nowhere/app"};
   CHECK_THROWS_AS(explain::explain_command(run.arguments, run.tools), Error);
 }
@@ -266,7 +262,7 @@ TEST_CASE("explain refuses what it cannot do before the program starts", "[expla
   refused(23, "", [](Run& r) { r.tools.sanitizer.clear(); });
   refused(23, "", [](Run& r) { r.tools.injection = "/nowhere/lib.so"; });
   refused(23, "libcupti.so for --counters", [](Run& r) { r.arguments.counters = true; });
-  setenv("CUDA_INJECTION64_PATH", "/other/tool.so", 1);
+  Environment environment;
+  environment.set("CUDA_INJECTION64_PATH", "/other/tool.so");
   refused(2, "one tool at a time", [](Run&) {});
-  unsetenv("CUDA_INJECTION64_PATH");
 }

@@ -10,6 +10,7 @@ using namespace fathom;
 using namespace fathom::explain;
 using Catch::Matchers::Equals;
 using test::pattern;
+using test::strided;
 using test::TraceBytes;
 
 namespace {
@@ -19,18 +20,15 @@ namespace {
 TraceBytes recording(std::uint32_t every = 1) {
   TraceBytes trace;
   trace.launch("f",
-               {pattern(
-                    Space::global, Op::load, 4, [](unsigned i) { return 4 * i; }, 16, 20),
-                pattern(
-                    Space::shared, Op::load, 4, [](unsigned i) { return 128 * i; }, 32, 20)},
+               {pattern(Space::global, Op::load, 4, strided(4), 16, 20),
+                pattern(Space::shared, Op::load, 4, strided(128), 32, 20)},
                64, every);
   return trace;
 }
 
 KernelCost kernel_of(const TraceBytes& recorded, const TraceBytes& measured) {
   const Explanation all =
-      explain::explain(test::read({recorded.bytes, measured.bytes}),
-                       [](const auto&, const auto&, auto) { return std::nullopt; });
+      explain::explain(test::read({recorded.bytes, measured.bytes}), test::no_line);
   REQUIRE(all.kernels.size() == 1);
   return all.kernels.front();
 }
@@ -64,19 +62,17 @@ TEST_CASE("Counters stand beside the recording, bandwidths beside their bounds",
 }
 
 TEST_CASE("A counter that disagrees with the recording is named", "[explain]") {
-  TraceBytes measured;
   std::string other = as_recorded;
   other.replace(other.find("wavefronts 640"), 14, "wavefronts 650");
-  measured.counted(other);
-  CHECK_THAT(measured_lines(kernel_of(recording(), measured), {})[1],
-             contains("; recorded: 640 shared_load_wavefronts"));
-  // Half the blocks say nothing about the whole.
-  CHECK_THAT(measured_lines(kernel_of(recording(2), measured), {})[1],
-             contains("; the recording is of a part"));
-  // Nor where other launches were counted.
-  measured.counted(other);
-  CHECK_THAT(measured_lines(kernel_of(recording(), measured), {})[1],
-             contains("; the recording is of a part"));
+  // Half the blocks say nothing about the whole, nor where other launches were counted.
+  for (const auto& [every, launches, said] :
+       {std::tuple(1, 1, "; recorded: 640 shared_load_wavefronts"),
+        {2, 1, "; the recording is of a part"},
+        {1, 2, "; the recording is of a part"}}) {
+    TraceBytes measured;
+    for (int launch = 0; launch < launches; ++launch) measured.counted(other);
+    CHECK_THAT(measured_lines(kernel_of(recording(every), measured), {})[1], contains(said));
+  }
 }
 
 TEST_CASE("Where warps wait is said by line, issues left out", "[explain]") {
@@ -101,23 +97,20 @@ TEST_CASE("Without a measurement nothing is said, a damaged one is refused", "[e
   const KernelCost kernel = kernel_of(recording(), TraceBytes());
   CHECK(measured_lines(kernel, bounds()).empty());
   CHECK(measured_json(kernel, bounds()).is_null());
-  for (const char* const text : {"f\nglobal_load_sectors many\n", "f\ngpu_time -1\n"}) {
-    TraceBytes measured;
-    measured.counted(text);
-    CHECK_THROWS_AS(test::read({measured.bytes}), Error);
-  }
-  TraceBytes placeless;
+  TraceBytes many, negative, placeless;
+  many.counted("f\nglobal_load_sectors many\n");
+  negative.counted("f\ngpu_time -1\n");
   placeless.sampled("f\nnowhere\n");
-  CHECK_THROWS_AS(test::read({placeless.bytes}), Error);
+  for (const TraceBytes& measured : {many, negative, placeless})
+    CHECK_THROWS_AS(test::read({measured.bytes}), Error);
 }
 
 TEST_CASE("What the GPU can move is taken from a result's facts", "[explain]") {
   Document atlas;
-  Fact dram, l2;
-  dram.id = "dram.bandwidth";
-  dram.value = 3e12;
-  l2.id = "l2.bandwidth";
-  atlas.facts = {dram, l2};
+  atlas.facts.resize(2);
+  atlas.facts[0].id = "dram.bandwidth";
+  atlas.facts[0].value = 3e12;
+  atlas.facts[1].id = "l2.bandwidth";
   const Bounds found = bounds_of(atlas, "atlas.json");
   CHECK(found.by_level == std::map<std::string, double>{{"DRAM", 3e12}});
 }

@@ -4,6 +4,7 @@
 
 using namespace fathom::explain;
 using fathom::test::pattern;
+using fathom::test::strided;
 
 namespace {
 
@@ -27,33 +28,32 @@ std::vector<Planted> planted() {
     return [=](unsigned i) { return i / lanes_per_row * pitch + i % lanes_per_row * bytes; };
   };
   return {
-      {"a copy", pattern(global, load, 4, [](unsigned i) { return 4 * i; }), 4, 4, {}},
+      {"a copy", pattern(global, load, 4, strided(4)), 4, 4, {}},
       {"one word", pattern(global, load, 4, [](unsigned) { return 8; }), 1, 1, {}},
-      {"every second float", pattern(global, load, 4, [](unsigned i) { return 8 * i; }), 8, 4,
-       Rule::stride, "lanes 8 bytes apart", "neighbouring elements"},
-      {"every fourth, stored", pattern(global, store, 4, [](unsigned i) { return 16 * i; }), 16, 4,
-       Rule::stride, "lanes 16 bytes apart"},
-      {"a member of seven floats", pattern(global, load, 4, [](unsigned i) { return 28 * i + 24; }),
-       28, 4, Rule::stride, "lanes 28 bytes apart"},
-      {"down a column", pattern(global, load, 4, [](unsigned i) { return 4096 * i; }), 32, 4,
-       Rule::stride, "lanes 4096 bytes apart"},
+      {"every second float", pattern(global, load, 4, strided(8)), 8, 4, Rule::stride,
+       "lanes 8 bytes apart", "neighbouring elements"},
+      {"every fourth, stored", pattern(global, store, 4, strided(16)), 16, 4, Rule::stride,
+       "lanes 16 bytes apart"},
+      {"a member of seven floats", pattern(global, load, 4, strided(28, 24)), 28, 4, Rule::stride,
+       "lanes 28 bytes apart"},
+      {"down a column", pattern(global, load, 4, strided(4096)), 32, 4, Rule::stride,
+       "lanes 4096 bytes apart"},
       {"pairs down a column", pattern(global, load, 4, row_column(2, 4096, 4)), 16, 4, Rule::stride,
        "groups of 2 lanes 4096 bytes apart"},
-      {"one float on", pattern(global, load, 4, [](unsigned i) { return 4 * i + 4; }), 5, 4,
-       Rule::misalignment, "4 bytes behind a 32-byte boundary", "multiple of 32 bytes"},
+      {"one float on", pattern(global, load, 4, strided(4, 4)), 5, 4, Rule::misalignment,
+       "4 bytes behind a 32-byte boundary", "multiple of 32 bytes"},
       {"two rows of an odd pitch", pattern(global, load, 4, row_column(16, 1004, 4)), 5, 4,
        Rule::misalignment, "rows 1004 bytes apart", "pad the rows"},
       {"a gather", pattern(global, load, 4, random_word), 32, 4, Rule::scatter},
-      {"an atomic", pattern(global, Op::atomic, 4, [](unsigned i) { return 128 * i; }), 32, 32, {}},
-      {"a row", pattern(shared, load, 4, [](unsigned i) { return 4 * i; }), 1, 1, {}},
-      {"a padded column", pattern(shared, load, 4, [](unsigned i) { return 132 * i; }), 1, 1, {}},
-      {"a column of floats", pattern(shared, load, 4, [](unsigned i) { return 128 * i; }), 32, 1,
-       Rule::bank_conflict, "32 wavefronts instead of 1, lanes 128 bytes apart",
-       "`row * 33 + column`"},
-      {"a column of doubles", pattern(shared, load, 8, [](unsigned i) { return 128 * i; }), 32, 2,
-       Rule::bank_conflict, "32 wavefronts instead of 2", "elements of 8 bytes"},
-      {"rows of ldmatrix", pattern(shared, Op::matrix_load, 16, [](unsigned i) { return 128 * i; }),
-       32, 4, Rule::bank_conflict, "32 wavefronts instead of 4", "elements of 16 bytes"},
+      {"an atomic", pattern(global, Op::atomic, 4, strided(128)), 32, 32, {}},
+      {"a row", pattern(shared, load, 4, strided(4)), 1, 1, {}},
+      {"a padded column", pattern(shared, load, 4, strided(132)), 1, 1, {}},
+      {"a column of floats", pattern(shared, load, 4, strided(128)), 32, 1, Rule::bank_conflict,
+       "32 wavefronts instead of 1, lanes 128 bytes apart", "`row * 33 + column`"},
+      {"a column of doubles", pattern(shared, load, 8, strided(128)), 32, 2, Rule::bank_conflict,
+       "32 wavefronts instead of 2", "elements of 8 bytes"},
+      {"rows of ldmatrix", pattern(shared, Op::matrix_load, 16, strided(128)), 32, 4,
+       Rule::bank_conflict, "32 wavefronts instead of 4", "elements of 16 bytes"},
       {"a fragment of 8 by 4", pattern(shared, load, 4, row_column(4, 128, 4)), 8, 1,
        Rule::bank_conflict, "groups of 4 lanes 128 bytes apart", "row"},
   };

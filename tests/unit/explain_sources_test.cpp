@@ -11,6 +11,7 @@
 using namespace fathom;
 using namespace fathom::explain;
 using test::pattern;
+using test::strided;
 
 namespace {
 
@@ -18,10 +19,8 @@ namespace {
 Explanation explanation_of(const std::string& load, const std::string& store) {
   test::TraceBytes trace;
   trace.module(1, "machine code");
-  trace.launch("f", {pattern(
-                         Space::global, Op::load, 4, [](unsigned i) { return 16 * i; }, 0, 8),
-                     pattern(
-                         Space::global, Op::store, 4, [](unsigned i) { return 4 * i; }, 16, 8)});
+  trace.launch("f", {pattern(Space::global, Op::load, 4, strided(16), 0, 8),
+                     pattern(Space::global, Op::store, 4, strided(4), 16, 8)});
   const auto find_line = [&](const auto&, const auto&, std::uint64_t offset) {
     return std::optional(SourceLine{offset == 0 ? load : store, 2});
   };

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "explain/analysis.h"
 #include "explain/trace.h"
 #include "tests/unit/test_folder.h"
 
@@ -20,6 +21,17 @@ inline explain::Pattern pattern(explain::Space space, explain::Op op, std::uint3
   for (unsigned lane = 0; lane < 32; ++lane)
     if ((mask >> lane & 1) != 0) result.address[lane] = address(lane);
   return result;
+}
+
+/// Lane i at `from` and i times `apart` bytes.
+inline auto strided(unsigned apart, unsigned from = 0) {
+  return [=](unsigned lane) -> std::uint64_t { return from + apart * lane; };
+}
+
+/// No instruction has a line.
+inline std::optional<SourceLine> no_line(const std::vector<char>&, const std::string&,
+                                         std::uint64_t) {
+  return {};
 }
 
 /// A recording made by hand.

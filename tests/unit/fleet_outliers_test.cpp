@@ -50,8 +50,7 @@ std::string cause_of(const Cards& planted) {
 
 TEST_CASE("The one slow card is named, with the metric and the gap, a better one never",
           "[fleet]") {
-  const Cards planted(0.002, 40, 17, 0.03);
-  const Fleet fleet = planted.fleet();
+  const Fleet fleet = Cards(0.002, 40, 17, 0.03).fleet();
   const Outliers outliers = find_outliers(fleet, {});
   CHECK(named(fleet) == std::vector<std::string>{"host2 GPU 1"});
   const Finding& finding = outliers.cards.front().findings.front();
@@ -60,8 +59,12 @@ TEST_CASE("The one slow card is named, with the metric and the gap, a better one
   CHECK(finding.score > finding.limit);
   CHECK(named(Cards(0.001, 4, 2, 0.05).fleet()) == std::vector<std::string>{"host0 GPU 2"});
   // Two cards name none.
-  CHECK(find_outliers(Cards(0.001, 2, 1, 0.2).fleet(), {}).named() == 0);
-  CHECK(find_outliers(Cards(0.001, 20, 3, -0.1).fleet(), {}).named() == 0);
+  CHECK(named(Cards(0.001, 2, 1, 0.2).fleet()).empty());
+  CHECK(named(Cards(0.001, 20, 3, -0.1).fleet()).empty());
+  // Nor do gaps that are nobody's trouble, however exact the metric.
+  const Fleet exact = Cards(0.00001, 200, 5, 0.005).fleet();
+  CHECK(named(exact).empty());
+  CHECK(find_outliers(exact, {.least_gap = 0.002, .card_noise = 0.0005}).named() == 1);
 }
 
 TEST_CASE("Of a metric that one card a host has, these are held against each other", "[fleet]") {
@@ -75,16 +78,8 @@ TEST_CASE("Of a metric that one card a host has, these are held against each oth
     }
     return planted.fleet();
   };
-  const Fleet ten = with_counters(10);
-  CHECK(named(ten) == std::vector<std::string>{"host0 GPU 2"});
-  const Fleet two = with_counters(2);
-  CHECK(find_outliers(two, {}).named() == 0);
-}
-
-TEST_CASE("Gaps that are nobody's trouble are not named, however exact the metric", "[fleet]") {
-  const Cards planted(0.00001, 200, 5, 0.005);
-  CHECK(find_outliers(planted.fleet(), {}).named() == 0);
-  CHECK(find_outliers(planted.fleet(), {.least_gap = 0.002, .card_noise = 0.0005}).named() == 1);
+  CHECK(named(with_counters(10)) == std::vector<std::string>{"host0 GPU 2"});
+  CHECK(named(with_counters(2)).empty());
 }
 
 TEST_CASE("A card that loses more than others together is named for that", "[fleet]") {
@@ -121,31 +116,31 @@ TEST_CASE("What too few cards have does not raise the bar for what all have", "[
 }
 
 TEST_CASE("Cards are held against those of their model and settings", "[fleet]") {
-  Cards planted(0.001);
-  for (int i = 0; i < 24; ++i) {
-    GpuSummary& card = planted.add(i < 12 ? 0.2 : 0);
-    if (i < 12) card.settings["power limit"] = "500 W";  // enough to be a kind of their own
-  }
-  CHECK(groups_of(planted.fleet()).size() == 2);
-  CHECK(find_outliers(planted.fleet(), {}).named() == 0);
-  const auto settings = differing_settings(planted.fleet());
+  const auto with_less_power = [](int cards) {
+    Cards planted(0.001);
+    for (int i = 0; i < 24; ++i) {
+      GpuSummary& card = planted.add(i < cards ? 0.2 : 0);
+      if (i >= cards) continue;
+      card.settings["power limit"] = "500 W";
+      card.health.power_limit_w = 500;
+    }
+    return planted;
+  };
+  const Fleet halves = with_less_power(12).fleet();  // enough to be a kind of their own
+  CHECK(groups_of(halves).size() == 2);
+  CHECK(named(halves).empty());
+  const auto settings = differing_settings(halves);
   REQUIRE(settings.size() == 1);
   CHECK(settings.front().name == "power limit");
   CHECK(settings.front().values.size() == 2);
-  Cards few(0.001);
-  for (int i = 0; i < 24; ++i) {
-    GpuSummary& card = few.add(i < 2 ? 0.2 : 0);
-    if (i >= 2) continue;
-    card.settings["power limit"] = "500 W";
-    card.health.power_limit_w = 500;
-  }
+  const Cards few = with_less_power(2);
   CHECK(groups_of(few.fleet()).size() == 1);
-  CHECK(find_outliers(few.fleet(), {}).named() == 2);
+  CHECK(named(few.fleet()).size() == 2);
   CHECK_THAT(cause_of(few), contains("power limit 500 W"));
 }
 
 TEST_CASE("The telemetry's likeliest cause comes first", "[fleet]") {
-  const auto with = [](auto change) {
+  const auto check = [](const char* cause, auto change) {
     Cards planted(0.001);
     for (int i = 0; i < 30; ++i) {
       GpuSummary& card = planted.add(i == 9 ? 0.05 : 0);
@@ -156,13 +151,12 @@ TEST_CASE("The telemetry's likeliest cause comes first", "[fleet]") {
       card.health.memory_clock_hz = 3.2e9;
       if (i == 9) change(card);
     }
-    return cause_of(planted);
-  };
-  const auto check = [&](const char* cause, auto change) {
-    CHECK_THAT(with(change), contains(cause));
+    const std::string found = cause_of(planted);
+    CHECK_THAT(found, contains(cause));
+    CHECK(found.empty() == (*cause == 0));
   };
   using Card = GpuSummary&;
-  CHECK(with([](Card) {}).empty());
+  check("", [](Card) {});
   check("SM clock 1.8 GHz, the others' 2 GHz", [](Card c) { c.figures[0].sm_clock_hz = 1.8e9; });
   check("hw_slowdown", [](Card c) { c.health.throttle_reasons = {"hw_slowdown"}; });
   check("88", [](Card c) { c.health.temperature_c = 88; });
@@ -179,10 +173,8 @@ TEST_CASE("The telemetry's likeliest cause comes first", "[fleet]") {
 
 TEST_CASE("Planted faults are found in a simulated fleet, and hardly another card", "[fleet]") {
   GpuSummary recorded;
-  add_document(
-      recorded,
-      read_document(std::filesystem::path(FATHOM_SOURCE_DIR) / "recordings/h200/result.json"),
-      Phase::together);
+  const auto file = std::filesystem::path(FATHOM_SOURCE_DIR) / "recordings/h200/result.json";
+  add_document(recorded, read_document(file), Phase::together);
   const SimulatedFleet options{.gpus = 2000, .planted = 40, .seed = 7};
   std::vector<GpuSummary> cards;
   for (std::size_t i = 0; i < options.gpus; ++i)
@@ -208,14 +200,13 @@ TEST_CASE("Planted faults are found in a simulated fleet, and hardly another car
 
 TEST_CASE("Hosts with names alike have a page each, and a terminal gets no control characters",
           "[fleet]") {
-  std::vector<GpuSummary> cards(2);
-  for (GpuSummary& card : cards) {
-    card.status = GpuStatus::failed;
-    card.reason = "it said \x1b[31m and\nwent";
-  }
-  cards[0].host = "node.1";
-  cards[1].host = "node-1";
-  const Fleet fleet = fleet_of(cards);
+  GpuSummary card;
+  card.status = GpuStatus::failed;
+  card.reason = "it said \x1b[31m and\nwent";
+  card.host = "node.1";
+  GpuSummary other = card;
+  other.host = "node-1";
+  const Fleet fleet = fleet_of({card, other});
   TestFolder folder;
   const auto outliers = find_outliers(fleet, {});
   const auto paths = write_fleet_report(fleet, outliers, folder.path(), {});

@@ -37,9 +37,8 @@ TEST_CASE("What goes into a baseline comes out again", "[gate]") {
   const BaselineFolder baseline(folder.path() / "made" / "on" / "demand");
   CHECK(baseline.groups().empty());
   const RunMetrics run = planted_run(1, 0.1 + 0.2);
-  baseline.add(run);
-  baseline.add(run);  // the same once more is no second run
-  baseline.add(planted_run(2));
+  // The same once more is no second run.
+  for (const RunMetrics& added : {run, run, planted_run(2)}) baseline.add(added);
   const auto runs = baseline.runs_like(run);
   REQUIRE(runs.size() == 2);
   CHECK(runs[0].metrics == run.metrics);  // every digit
@@ -71,8 +70,8 @@ TEST_CASE("Ratios to opponents are compared across machines of one model", "[gat
   const auto runs = baseline.ratios_like(head);
   REQUIRE(runs.size() == 5);
   CHECK(std::ranges::is_sorted(runs, {}, &RunMetrics::date));
-  REQUIRE(runs[0].metrics.size() == 1);
-  CHECK(runs[0].metrics[0].name == "first vs cuBLAS");
+  CHECK(runs[0].metrics.size() == 1);
+  CHECK(runs[0].metrics.at(0).name == "first vs cuBLAS");
 }
 
 TEST_CASE("A baseline takes no replay, and nothing without a value or date", "[gate]") {
@@ -118,10 +117,9 @@ TEST_CASE("An add that is killed while it writes leaves the folder readable", "[
   REQUIRE(WIFSIGNALED(status));
   CHECK(WTERMSIG(status) == SIGXFSZ);
   // Half of the second run is there, under a name that nobody reads.
-  std::size_t left = 0;
-  for (const auto& entry : fs::directory_iterator(file.parent_path()))
-    left += entry.path().extension() == ".tmp" && entry.file_size() > 0;
-  CHECK(left == 1);
+  CHECK(std::ranges::count_if(fs::directory_iterator(file.parent_path()), [](const auto& entry) {
+          return entry.path().extension() == ".tmp" && entry.file_size() > 0;
+        }) == 1);
   CHECK(baseline.runs_like(planted_run(1)).size() == 1);
   baseline.add(planted_run(2));
   CHECK(baseline.runs_like(planted_run(1)).size() == 2);
@@ -139,8 +137,7 @@ TEST_CASE("A file that is no run blocks what decides, and nothing else", "[gate]
                     contains("9999-0123456789abcdef.json") &&
                         contains("`fathom baseline prune --baseline " + folder.path().string() +
                                  "` removes such"));
-  REQUIRE(baseline.newest_of_each().size() == 1);
-  CHECK(baseline.newest_of_each()[0].metrics[0].value == 3);
+  CHECK(baseline.newest_of_each().at(0).metrics[0].value == 3);
   // What prune may not judge: one of another version, and one that `add` did not make.
   const fs::path later = group / "9999-fedcba9876543210.json", foreign = group / "package.json";
   std::ofstream(later) << "{\"fathom_baseline\": 99}";
@@ -159,10 +156,7 @@ TEST_CASE("The file that the documentation shows is one of a baseline", "[gate]"
   const std::string text = page.substr(start, page.find("```", start) - start);
   const RunMetrics run = parse_run_metrics(text, "page");
   REQUIRE(run.metrics.size() == 2);
-  CHECK(run.elapsed_s > 0);
-  CHECK(run.metrics[0].state.throttle_reasons == std::vector<std::string>{"sw_power_cap"});
-  CHECK(run.metrics[0].elapsed_s > 0);
-  CHECK(run.metrics[1].elapsed_s == 0);
+  CHECK((run.metrics[0].elapsed_s > 0 && run.metrics[1].elapsed_s == 0));
   // As it would be written: of the present version, column by column.
   CHECK(baseline_text(run) == text);
 }
@@ -178,10 +172,9 @@ TEST_CASE("Pruning keeps the newest, or what is young enough, and removes no res
   CHECK(runs.front().metrics[0].value == 4);
   CHECK(baseline.prune({.older_than = runs[2].date}).gone.size() == 2);
   // A folder that is no baseline, but of a job's results.
-  const fs::path results = folder / "results/of one commit";
-  fs::create_directories(results);
   for (int i = 0; i < 3; ++i)
-    fs::copy(baseline.add(planted_run(i)), results / ("result-" + std::to_string(i) + ".json"));
+    folder.write("results/of one commit/result-" + std::to_string(i) + ".json",
+                 file_text(baseline.add(planted_run(i))));
   const BaselineFolder mistaken(folder / "results");
   CHECK(mistaken.prune({.keep = 1, .older_than = "2027"}).gone.empty());
   CHECK(mistaken.groups().front().files.size() == 3);
@@ -195,8 +188,8 @@ TEST_CASE("History says what changed with a step, and nothing of too few runs", 
     if (i >= 12) runs.back().metrics[1].value *= 1.06;
   }
   CHECK_THAT(history_text(history_of(runs)), contains("worse  +6 %  step  run 13 ") &&
-                                                       contains("  second  ") &&
-                                                       contains("driver: 580 and 590 (run 13)"));
+                                                 contains("  second  ") &&
+                                                 contains("driver: 580 and 590 (run 13)"));
   CHECK(history_of({runs.begin(), runs.begin() + 5})[0].changes.empty());
 }
 
@@ -218,22 +211,22 @@ TEST_CASE("The history of ten thousand runs takes time in proportion", "[gate]")
     }
   }
   const std::clock_t begin = std::clock();
-  const auto histories = history_of(runs);
+  auto histories = history_of(runs);
   const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   CAPTURE(seconds);
   CHECK(seconds < 3);  // of the CPU; every place against every other takes 16
   REQUIRE(histories.size() == 1);
-  std::map<std::string, std::vector<HistoryChange>> changes;
-  for (const HistoryChange& change : histories[0].changes) changes[change.metric].push_back(change);
-  CHECK(changes.size() == 3);
-  REQUIRE(changes["metric 3"].size() == 1);
-  CHECK(std::abs(static_cast<int>(changes["metric 3"][0].run) - step_at) <= 3);
-  CHECK(std::abs(changes["metric 3"][0].relative() - 0.03) < 0.001);
-  REQUIRE(changes["metric 5"].size() == 2);  // up, and down again
-  std::ranges::sort(changes["metric 5"], {}, &HistoryChange::run);
-  CHECK(changes["metric 5"][0].run == spike_at);
-  CHECK(changes["metric 5"][1].run == spike_at + 5);
-  REQUIRE(changes["metric 7"].size() == 1);
-  CHECK(changes["metric 7"][0].drift);
-  CHECK(std::abs(changes["metric 7"][0].relative() - 0.1) < 0.005);
+  auto& changes = histories[0].changes;
+  std::ranges::sort(changes, {}, [](const auto& c) { return std::pair(c.metric, c.run); });
+  REQUIRE(changes.size() == 4);
+  for (const auto& [i, metric, run, relative] : {std::tuple(0, "metric 3", step_at, 0.03),
+                                                 {1, "metric 5", spike_at, 0.2},
+                                                 {2, "metric 5", spike_at + 5, 1 / 1.2 - 1},
+                                                 {3, "metric 7", 0, 0.1}}) {
+    CAPTURE(i);
+    CHECK(changes[i].metric == metric);
+    CHECK(std::abs(static_cast<int>(changes[i].run) - run) <= 3);
+    CHECK(std::abs(changes[i].relative() - relative) < 0.005);
+    CHECK(changes[i].drift == (i == 3));
+  }
 }

@@ -30,68 +30,64 @@ std::string reader_refusal(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("hyperfine's file gives the fastest of each command's times", "[gate]") {
-  const RunMetrics run = read_run_metrics(tool_files / "hyperfine.json");
-  const auto metrics = metrics_of(run);
-  CHECK(metrics.size() == 2);
-  const MetricValue& metric = metrics.at("seq to 100000");
-  CHECK(metric.value == Approx(0.001404025));  // as hyperfine's own "min"
-  CHECK(fact_of(run, "statistic") == "fastest sample");
-  CHECK(metric.unit == "s");
-  CHECK(metric.better == Better::lower);
-  CHECK(metric.elapsed_s == Approx(12 * 0.0014815939));
-  CHECK(fact_of(run, "program") == "hyperfine");
-  CHECK(!run.fathom);
-  CHECK(run.date.ends_with("Z"));  // the file's own
-}
-
-TEST_CASE("pytest-benchmark's file gives fastest times, machine and date", "[gate]") {
-  const RunMetrics run = read_run_metrics(tool_files / "pytest-benchmark.json");
-  const auto metrics = metrics_of(run);
-  CHECK(metrics.size() == 3);
-  CHECK(metrics.at("test_b.py::test_compress[1]").value == Approx(1.0005001968e-05));
-  CHECK(metrics.at("test_b.py::test_compress[1]").elapsed_s == Approx(0.000185153993));
-  CHECK(run.date == "2026-11-24T16:48:10Z");
-  CHECK(fact_of(run, "host_name") == "bench-host");
-  CHECK(fact_of(run, "num_cpus") == "2");
-  // Files of two tools are of different programs.
+TEST_CASE("The file of each tool gives its metrics in seconds, and facts", "[gate]") {
+  using Text = const char*;
+  for (const auto& [file, size, name, value, elapsed_s, fact, said] :
+       {std::tuple<Text, std::size_t, Text, double, double, Text, Text>{
+            // As hyperfine's own "min".
+            "hyperfine.json", 2, "seq to 100000", 0.001404025, 12 * 0.0014815939, "statistic",
+            "fastest sample"},
+        {"pytest-benchmark.json", 3, "test_b.py::test_compress[1]", 1.0005001968e-05,
+         0.000185153993, "host_name", "bench-host"},
+        {"pytest-benchmark.json", 3, "test_b.py::test_compress[1]", 1.0005001968e-05,
+         0.000185153993, "num_cpus", "2"},
+        {"nvbench.json", 3, "copy/BlockSize=128", 2e-3, 0, "statistic", "median of samples"},
+        {"nvbench.json", 3, "copy/BlockSize=256", 1.1e-4, 0, "gpu_name", "NVIDIA H200"},
+        {"criterion", 2, "sum/loop/100", 27.712214043443744e-9, 0, "program", "criterion"}}) {
+    CAPTURE(file, name, fact);
+    const RunMetrics run = read_run_metrics(tool_files / file);
+    const auto metrics = metrics_of(run);
+    CHECK(metrics.size() == size);
+    CHECK(metrics.at(name).value == Approx(value));
+    CHECK(metrics.at(name).unit == "s");
+    CHECK(metrics.at(name).better == Better::lower);
+    if (elapsed_s > 0) CHECK(metrics.at(name).elapsed_s == Approx(elapsed_s));
+    CHECK(fact_of(run, fact) == said);
+    CHECK(!run.fathom);
+  }
+  CHECK_THROWS_WITH(read_run_metrics(tool_files / "nvbench.json-bin"),
+                    contains("is a folder without results"));
+  // Files of two tools are of different programs; a date is the file's own.
   const RunMetrics hyperfine = read_run_metrics(tool_files / "hyperfine.json");
-  const auto differences = differences_of(hyperfine, run);
-  CHECK(std::ranges::count(differences, "program: hyperfine and pytest-benchmark",
-                           &Difference::words) == 1);
-
-  CHECK(identity_key(hyperfine) != identity_key(run));
-  setenv("FATHOM_MACHINE", "rack 7", 1);
+  const RunMetrics pytest = read_run_metrics(tool_files / "pytest-benchmark.json");
+  CHECK(hyperfine.date.ends_with("Z"));
+  CHECK(pytest.date == "2026-11-24T16:48:10Z");
+  CHECK(std::ranges::count(differences_of(hyperfine, pytest),
+                           "program: hyperfine and pytest-benchmark", &Difference::words) == 1);
+  CHECK(identity_key(hyperfine) != identity_key(pytest));
+  Environment environment;
+  environment.set("FATHOM_MACHINE", "rack 7");
   CHECK(fact_of(read_run_metrics(tool_files / "pytest-benchmark.json"), "host_name") == "rack 7");
-  unsetenv("FATHOM_MACHINE");
 }
 
-TEST_CASE("nvbench's sample files give medians, and without them its means are taken", "[gate]") {
+TEST_CASE("nvbench's means are taken where its sample files are not there", "[gate]") {
   const RunMetrics run = read_run_metrics(tool_files / "nvbench.json");
-  auto metrics = metrics_of(run);
-  CHECK(metrics.size() == 3);
-  CHECK(metrics.at("copy/BlockSize=128").value == Approx(2e-3));
-  CHECK(metrics.at("copy/BlockSize=256").value == Approx(1.1e-4));
-  CHECK_THAT(metrics.at("copy").problem, contains("too big"));
-  CHECK(fact_of(run, "gpu_name") == "NVIDIA H200");
-  CHECK(fact_of(run, "statistic") == "median of samples");
-
+  CHECK_THAT(metrics_of(run).at("copy").problem, contains("too big"));
   const TestFolder copied;
   const fs::path file = copied.path() / "nvbench.json";
   fs::copy_file(tool_files / "nvbench.json", file);
-  const auto write_samples = [&](const std::string& bytes) {
-    for (const char* name : {"0.bin", "1.bin"})
-      copied.write(std::string("nvbench.json-bin/") + name, bytes);
-  };
   const RunMetrics mean = read_run_metrics(file);
-  metrics = metrics_of(mean);
-  CHECK(metrics.at("copy/BlockSize=128").value == Approx(3e-3));
+  CHECK(metrics_of(mean).at("copy/BlockSize=128").value == Approx(3e-3));
   REQUIRE(differences_of(run, mean).size() == 1);
   CHECK(differences_of(run, mean)[0].words() == "statistic: median of samples and mean");
-  write_samples("12345678");
-  CHECK_THROWS_WITH(read_run_metrics(file), contains("8 bytes") && contains("3 samples"));
-  write_samples(std::string("\0\0\xc0\x7f\0\0\xc0\x7f\0\0\xc0\x7f", 12));  // NaN
-  CHECK_THROWS_WITH(read_run_metrics(file), contains("copy/BlockSize=128"));
+  const std::string not_numbers("\0\0\xc0\x7f\0\0\xc0\x7f\0\0\xc0\x7f", 12);
+  for (const auto& [bytes, said] : {std::pair<std::string, const char*>{"12345678", "8 bytes"},
+                                    {"12345678", "3 samples"},
+                                    {not_numbers, "copy/BlockSize=128"}}) {
+    for (const char* name : {"0.bin", "1.bin"})
+      copied.write(std::string("nvbench.json-bin/") + name, bytes);
+    CHECK_THROWS_WITH(read_run_metrics(file), contains(said));
+  }
 }
 
 TEST_CASE("nvbench's states on two GPUs and on the CPU have names of their own", "[gate]") {
@@ -109,22 +105,10 @@ TEST_CASE("nvbench's states on two GPUs and on the CPU have names of their own",
   const auto metrics = metrics_of(run);
   CHECK(metrics.size() == 3);
   for (const char* name : {"b/Device=0", "b/Device=1", "b"}) {
-    CAPTURE(name);
-    REQUIRE(metrics.contains(name));
     CHECK(metrics.at(name).value == 0.5);
     CHECK(metrics.at(name).problem.empty());
   }
   CHECK(fact_of(run, "gpu_name") == "A, B");
-}
-
-TEST_CASE("Criterion's folder gives each benchmark's newest median", "[gate]") {
-  const RunMetrics run = read_run_metrics(tool_files / "criterion");
-  const auto metrics = metrics_of(run);
-  CHECK(metrics.size() == 2);
-  CHECK(metrics.at("sum/loop/100").value == Approx(27.712214043443744 * 1e-9));
-  CHECK(fact_of(run, "program") == "criterion");
-  CHECK_THROWS_WITH(read_run_metrics(tool_files / "nvbench.json-bin"),
-                    contains("is a folder without results"));
 }
 
 TEST_CASE("Intervals come from samples, or from what the tool says of them", "[gate]") {
@@ -183,17 +167,18 @@ TEST_CASE("A CSV says unit and direction, and its samples become one median", "[
 }
 
 TEST_CASE("What is wrong in another tool's file is refused in its place", "[gate]") {
-  CHECK_THAT(reader_refusal(R"({"results": [{"command": "a", "times": [1, "x"]}]})"),
-             contains("/results/0/times/1 is a string"));
-  CHECK_THAT(reader_refusal(R"({"results": [{"command": "a", "times": [1, 1e-300]}]})"),
-             contains("smaller than any measurement's"));
-  CHECK_THAT(reader_refusal(R"({"results": {}})"), contains("expected: an array"));
-  CHECK_THAT(reader_refusal(R"({"machine_info": {}, "benchmarks": [], "datetime": "yesterday"})"),
-             contains("a time in UTC"));
-  CHECK_THAT(reader_refusal(R"({"devices": [], "benchmarks": [{"name": "b", "states": [
-      {"axis_values": null, "summaries": [{"tag": "nv/cold/time/gpu/mean",
-       "data": [{"name": "value", "value": "soon"}]}]}]}]})"),
-             contains("is \"soon\"; expected: a number"));
+  for (const auto& [text, said] : std::map<const char*, const char*>{
+           {R"({"results": [{"command": "a", "times": [1, "x"]}]})",
+            "/results/0/times/1 is a string"},
+           {R"({"results": [{"command": "a", "times": [1, 1e-300]}]})",
+            "smaller than any measurement's"},
+           {R"({"results": {}})", "expected: an array"},
+           {R"({"machine_info": {}, "benchmarks": [], "datetime": "yesterday"})", "a time in UTC"},
+           {R"({"devices": [], "benchmarks": [{"name": "b", "states": [
+               {"axis_values": null, "summaries": [{"tag": "nv/cold/time/gpu/mean",
+                "data": [{"name": "value", "value": "soon"}]}]}]}]})",
+            "is \"soon\"; expected: a number"}})
+    CHECK_THAT(reader_refusal(text), contains(said));
   const auto killed = metrics_of(parse_run_metrics(
       R"({"results": [{"command": "a", "times": [1], "exit_codes": [null]}]})", ""));
   CHECK_THAT(killed.at("a").problem, contains("signal"));

@@ -20,11 +20,9 @@ std::string benchmark(const fs::path& folder) {
          shell_quoted((folder / "filters").string());
 }
 
-/// What a round says that goes wrong, with this code if one is given.
-std::string message_of(ProcessRounds& rounds, Side side, std::optional<ExitCode> code = {}) {
-  const Refusal refused = refusal_of([&] { rounds.round(side, {}); });
-  if (code && !refused.text.empty()) CHECK(refused.code == *code);
-  return refused.text;
+/// How a round of the head is refused.
+Refusal refusal_by(ProcessRounds& rounds) {
+  return refusal_of([&] { rounds.round(Side::head, {}); });
 }
 
 }  // namespace
@@ -74,33 +72,33 @@ TEST_CASE("What is quoted already is not to be quoted again", "[gate]") {
 
 TEST_CASE("Rounds that go wrong say how", "[gate]") {
   const TestFolder folder;
-  const SideCommand fine(Side::base, "true");
-  ProcessRounds mistyped(fine, {Side::head, "bulid"}, folder.path() / "mistyped",
+  const auto rounds_of = [&](const std::string& command, const char* kept) {
+    return ProcessRounds({Side::base, "true"}, {Side::head, command}, folder / kept,
                          std::chrono::seconds(20));
-  CHECK_THAT(message_of(mistyped, Side::head, ExitCode::bad_input), contains("exit status 127"));
+  };
+  auto mistyped = rounds_of("bulid", "mistyped");
+  const Refusal no_command = refusal_by(mistyped);
+  CHECK(no_command.code == ExitCode::bad_input);
+  CHECK_THAT(no_command.text, contains("exit status 127"));
   // What worked once is a command: its 127 later is a round that failed.
   folder.write("time", "1500");
   const std::string once = (folder / "once").string();
-  ProcessRounds flaky(fine,
-                      {Side::head, "[ ! -e " + once + " ] || exit 127; touch " + once + "; " +
-                                       benchmark(folder.path())},
-                      folder.path() / "flaky", std::chrono::seconds(20));
+  auto flaky = rounds_of(
+      "[ ! -e " + once + " ] || exit 127; touch " + once + "; " + benchmark(folder.path()),
+      "flaky");
   CHECK_NOTHROW(flaky.round(Side::head, {}));
   CHECK_THROWS_AS(flaky.round(Side::head, {}), RoundFailed);
-  ProcessRounds garbage(fine, {Side::head, "echo garbage > {out}"}, folder.path() / "garbage",
-                        std::chrono::seconds(20));
-  const std::string unreadable = message_of(garbage, Side::head);
-  CHECK(unreadable.starts_with(
-      "Round 1 of --head left no usable result, in a folder that --keep DIR keeps: "));
-  CHECK_THAT(unreadable, contains("is not JSON"));
+  auto garbage = rounds_of("echo garbage > {out}", "garbage");
+  CHECK_THAT(refusal_by(garbage).text,
+             StartsWith("Round 1 of --head left no usable result, in a folder that --keep DIR "
+                        "keeps: ") &&
+                 contains("is not JSON"));
   CHECK_THROWS_AS(SideCommand(Side::head, folder.path().string()), Error);
 }
 
 TEST_CASE("A build of Fathom is run with the suspects' probes and names", "[gate]") {
   const TestFolder folder;
-  fs::create_directories(folder.path() / "bin");
-  std::ofstream(folder.path() / "bin/fathom") << "#!/bin/sh\n";
-  fs::permissions(folder.path() / "bin/fathom", fs::perms::owner_all);
+  fs::permissions(folder.write("bin/fathom", "#!/bin/sh\n"), fs::perms::owner_all);
   const SideCommand build(Side::head, folder.path().string());
   CHECK(build.is_build());
   const auto start = build.start("/out/result.json", {"copy/x", "copy/y", "sum/z vs cub"});

@@ -20,9 +20,8 @@ double enumerated_p(const std::vector<double>& base, const std::vector<double>& 
   };
   double observed = 0;
   for (const double value : head) observed += mid_rank(value);
-  std::vector<int> chosen(pooled.size(), 0);
-  std::fill(chosen.end() - static_cast<long>(head.size()), chosen.end(), 1);
-  std::sort(chosen.begin(), chosen.end());
+  std::vector<int> chosen(base.size(), 0);
+  chosen.insert(chosen.end(), head.size(), 1);
   std::size_t all = 0, extreme = 0;
   do {
     double sum = 0;

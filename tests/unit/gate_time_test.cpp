@@ -11,8 +11,7 @@ namespace {
 /// Three slower metrics of the head, the third the most.
 void slow_three(Side side, int, RunMetrics& run) {
   if (side == Side::base) return;
-  for (std::size_t i = 0; i < 3; ++i)
-    slow_down(run.metrics[i], 0.03 + 0.01 * static_cast<double>(i));
+  for (const int i : {0, 1, 2}) slow_down(run.metrics[i], 0.03 + 0.01 * i);
 }
 
 PairedOptions limited(double time_limit_s) { return {.time_limit_s = time_limit_s}; }
@@ -35,31 +34,30 @@ PlantedRounds::Change slowing(int from, double by_s) {
 TEST_CASE("Suspects for which there is no time are inconclusive, the worst is decided", "[gate]") {
   CHECK(count(check_in(180), Outcome::regression) == 3);
   // After two blocks of all three the rest of the rounds fit for the worst alone.
-  const CheckResult later = check_in(37.1);
-  CHECK(count(later, Outcome::regression) == 1);
-  CHECK(decision(later, 2).outcome == Outcome::regression);
-  CHECK(decision(later, 0).outcome == Outcome::inconclusive);
-  CHECK(decision(later, 0).head_runs == 4);
-  CHECK_THAT(decision(later, 0).reason,
-             contains("as often as it takes: the time limit of 37.1 s has no room for it"));
-  // The second block leaves the time for them.
-  const CheckResult late = check_in(36.5);
-  CHECK(decision(late, 2).outcome == Outcome::regression);
-  CHECK(decision(late, 0).outcome == Outcome::inconclusive);
-  CHECK(decision(late, 0).head_runs == 2);
-  CHECK(exit_code(late) == ExitCode::check_failed);
+  // In less time they fit where the second block is left out.
+  for (const auto& [limit_s, head_runs] : {std::pair(37.1, 4u), {36.5, 2u}}) {
+    const CheckResult result = check_in(limit_s);
+    CHECK(exit_code(result) == ExitCode::check_failed);
+    CHECK(count(result, Outcome::regression) == 1);
+    CHECK(decision(result, 2).outcome == Outcome::regression);
+    CHECK(decision(result, 0).outcome == Outcome::inconclusive);
+    CHECK(decision(result, 0).head_runs == head_runs);
+    CHECK_THAT(decision(result, 0).reason,
+               contains(fmt::format("as often as it takes: the time limit of {} s has no room for "
+                                    "it",
+                                    limit_s)));
+  }
 }
 
 TEST_CASE("Where not even the worst has the time, none is decided", "[gate]") {
-  const CheckResult some = check_in(29);
-  CHECK(exit_code(some) == ExitCode::inconclusive);
-  CHECK(count(some, Outcome::inconclusive) == 3);
-  CHECK(some.confirmation_rounds == 4);
-  CHECK_THAT(decision(some, 2).reason, contains("no room for it, raise --time-limit"));
-  const CheckResult none = check_in(9);
-  CHECK(count(none, Outcome::inconclusive) == 3);
-  CHECK(none.confirmation_rounds == 0);
-  CHECK_FALSE(decision(none, 2).repeated);
+  for (const auto& [limit_s, rounds] : {std::pair(29.0, 4u), {9.0, 0u}}) {
+    const CheckResult none = check_in(limit_s);
+    CHECK(exit_code(none) == ExitCode::inconclusive);
+    CHECK(count(none, Outcome::inconclusive) == 3);
+    CHECK(none.confirmation_rounds == rounds);
+    CHECK(decision(none, 2).repeated == (rounds > 0));
+    CHECK_THAT(decision(none, 2).reason, contains("no room for it, raise --time-limit"));
+  }
   // Nor have improvements more time than suspects.
   const auto change = slow_head(3, -0.05);
   CHECK(count(check_in(180, change), Outcome::improved) == 1);

@@ -5,6 +5,9 @@
 
 namespace fathom::gate {
 
+/// The first rounds are of everything, those after them fresh ones of suspects.
+inline constexpr int first_rounds = 4;
+
 /// Twelve metrics, times and rates, with 0.1 % of noise and a steady drift; a test changes rounds.
 /// One of all metrics takes 2 s, 0.1 s of it for each, and the `elapsed_s` that a test gives it.
 class PlantedRounds : public RoundSource {
@@ -51,6 +54,11 @@ class PlantedRounds : public RoundSource {
 
 inline void slow_down(MetricValue& metric, double by) {
   metric.value *= metric.better == Better::lower ? 1 + by : 1 / (1 + by);
+}
+
+/// The same of the run's first so many metrics.
+inline void slow_first(RunMetrics& run, std::size_t metrics, double by) {
+  for (std::size_t i = 0; i < metrics; ++i) slow_down(run.metrics[i], by);
 }
 
 /// The head's metric is slower by so much in the rounds up to one.

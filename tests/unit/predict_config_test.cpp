@@ -42,22 +42,25 @@ TEST_CASE("Published configs give the published numbers of parameters", "[predic
                   {"vocab_size", 32000}});
   CHECK(parameters(shape_of(mixtral.dump())) == parameters(mixtral_8x7b));
 
-  for (const auto& [text, published] : {
-           std::pair{R"({"model_type": "qwen2", "hidden_size": 896, "intermediate_size": 4864,
+  for (const auto& [text, published] :
+       {std::pair{R"({"model_type": "qwen2", "hidden_size": 896, "intermediate_size": 4864,
                "num_attention_heads": 14, "num_hidden_layers": 24, "num_key_value_heads": 2,
-               "tie_word_embeddings": true, "vocab_size": 151936})", qwen2_5_0_5b},
-           {R"({"model_type": "qwen2_moe", "decoder_sparse_step": 1, "hidden_size": 2048,
+               "tie_word_embeddings": true, "vocab_size": 151936})",
+                  qwen2_5_0_5b},
+        {R"({"model_type": "qwen2_moe", "decoder_sparse_step": 1, "hidden_size": 2048,
                "intermediate_size": 5632, "moe_intermediate_size": 1408, "num_attention_heads": 16,
                "num_experts": 60, "num_experts_per_tok": 4, "num_hidden_layers": 24,
                "num_key_value_heads": 16, "shared_expert_intermediate_size": 5632,
-               "tie_word_embeddings": false, "vocab_size": 151936})", qwen1_5_moe_a2_7b},
-           {R"({"model_type": "qwen3_moe", "head_dim": 128, "hidden_size": 2048,
+               "tie_word_embeddings": false, "vocab_size": 151936})",
+         qwen1_5_moe_a2_7b},
+        {R"({"model_type": "qwen3_moe", "head_dim": 128, "hidden_size": 2048,
                "intermediate_size": 6144, "mlp_only_layers": [], "moe_intermediate_size": 768,
                "num_attention_heads": 32, "num_experts": 128, "num_experts_per_tok": 8,
                "num_hidden_layers": 48, "num_key_value_heads": 4, "vocab_size": 151936})",
-            qwen3_30b_a3b},
-           {R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12,
-               "n_positions": 1024, "vocab_size": 50257})", gpt2}}) {
+         qwen3_30b_a3b},
+        {R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12,
+               "n_positions": 1024, "vocab_size": 50257})",
+         gpt2}}) {
     INFO(text);
     CHECK(parameters(shape_of(text)) == parameters(published));
   }
@@ -71,23 +74,21 @@ TEST_CASE("A config that is none, or of another kind of model, is refused in one
     CHECK(refused.code == ExitCode::bad_input);
     CHECK_THAT(refused.text, contains(said));
   };
-  refused("", "no JSON object");
-  refused("{bad", "no JSON object");
-  refused("[1]", "no JSON object");
-  refused(std::string(3 << 20, ' ') + "{}", "no JSON object");
+  for (const std::string& text :
+       {std::string(), std::string("{bad"), std::string("[1]"), std::string(3 << 20, ' ') + "{}"})
+    refused(text, "no JSON object");
   refused("{}", "model_type");
   refused(R"({"model_type": "deepseek_v3"})", "deepseek_v3");
   Json config = llama();
   config.erase("num_hidden_layers");
   refused(config.dump(), "num_hidden_layers");
-  config = llama();
-  config["hidden_size"] = "4096";
-  refused(config.dump(), "hidden_size");
-  config["hidden_size"] = 4096.5;
-  refused(config.dump(), "hidden_size");
-  config = llama();
-  config["tie_word_embeddings"] = 1;
-  refused(config.dump(), "tie_word_embeddings");
+  for (const auto& [key, value] : {std::pair<const char*, Json>{"hidden_size", "4096"},
+                                   {"hidden_size", 4096.5},
+                                   {"tie_word_embeddings", 1}}) {
+    config = llama();
+    config[key] = value;
+    refused(config.dump(), key);
+  }
   config = llama();
   config.update({{"model_type", "qwen3_moe"}, {"mlp_only_layers", Json::array({0})}});
   refused(config.dump(), "experts");

@@ -4,7 +4,6 @@
 #include "tests/testing.h"
 
 using namespace fathom;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -23,7 +22,7 @@ Conclude counting(std::vector<Fact> facts = {}) {
 }
 
 Document recording(const std::string& name) {
-  return read_document(fs::path(FATHOM_SOURCE_DIR) / "recordings/h200" / name);
+  return read_document(FATHOM_SOURCE_DIR "/recordings/h200/" + name);
 }
 
 const ProbeSummary& summary_of(const Document& document, const std::string& probe) {

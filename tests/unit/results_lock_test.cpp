@@ -13,22 +13,16 @@ using fathom::DeviceLock;
 using namespace std::chrono_literals;
 
 /// A folder of its own for the locks, and no lock inherited from whoever runs the tests.
-class LockFolder {
- public:
+struct LockFolder : Environment {
   LockFolder() {
-    setenv("FATHOM_LOCK_DIR", folder_.path().c_str(), 1);
-    unsetenv("FATHOM_LOCK_FD");
-  }
-  ~LockFolder() {
-    unsetenv("FATHOM_LOCK_DIR");
-    unsetenv("FATHOM_LOCK_FD");
+    set("FATHOM_LOCK_DIR", folder.path().string());
+    set("FATHOM_LOCK_FD", "");
   }
   std::filesystem::path file(const std::string& hash) const {
-    return folder_ / ("fathom-gpu-" + hash + ".lock");
+    return folder / ("fathom-gpu-" + hash + ".lock");
   }
 
- private:
-  fathom::TestFolder folder_;
+  fathom::TestFolder folder;
 };
 
 /// How a lock is refused that is held, as by another process: it is the open file's.
@@ -70,43 +64,35 @@ TEST_CASE("Waiting has a limit, and whom it is for is told once", "[results][loc
 }
 
 TEST_CASE("A child uses its parent's lock and takes no second one", "[results][lock]") {
-  const LockFolder folder;
-  DeviceLock lock("a");
+  LockFolder folder;
+  DeviceLock lock("a"), other("b");
   const std::string text = lock.share_with_children();
   CHECK((fcntl(std::stoi(text), F_GETFD) & FD_CLOEXEC) == 0);
-  setenv("FATHOM_LOCK_FD", text.c_str(), 1);
+  folder.set("FATHOM_LOCK_FD", text);
   CHECK(refusal("a").empty());
-  unsetenv("FATHOM_LOCK_FD");
-  CHECK_FALSE(refusal("a").empty());  // the end of the child's has not freed the parent's
-}
-
-TEST_CASE("A FATHOM_LOCK_FD that is not this GPU's lock is ignored", "[results][lock]") {
-  const LockFolder folder;
-  const DeviceLock held("a");
-  DeviceLock other("b");
+  // The end of the child's has not freed the parent's, and what is not this GPU's lock is ignored.
   for (const std::string& value : {other.share_with_children(), std::string("987654"),
                                    std::string("-1"), std::string("seven"), std::string()}) {
     CAPTURE(value);
-    setenv("FATHOM_LOCK_FD", value.c_str(), 1);
+    folder.set("FATHOM_LOCK_FD", value);
     CHECK_FALSE(refusal("a").empty());
   }
 }
 
 TEST_CASE("The lock file is usable by other users and is no link", "[results][lock]") {
-  const LockFolder folder;
+  LockFolder folder;
   const mode_t mask = umask(077);
   { const DeviceLock lock("a"); }
   umask(mask);
   const auto permissions = std::filesystem::status(folder.file("a")).permissions();
   CHECK(static_cast<unsigned>(permissions) == 0666);
 
-  const auto target = folder.file("target");
-  std::ofstream(target) << "precious";
+  const auto target = folder.folder.write("target", "precious");
   std::filesystem::create_symlink(target, folder.file("c"));
   CHECK_THAT(refusal("c"), contains("cannot be locked"));
   CHECK(std::filesystem::file_size(target) == 8);
 
-  setenv("FATHOM_LOCK_DIR", "/nonexistent", 1);
+  folder.set("FATHOM_LOCK_DIR", "/nonexistent");
   CHECK_THAT(refusal("d"), contains("(No such file or directory)"));
 }
 

@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include <nlohmann/json.hpp>
 
 #include "results/clean_text.h"
@@ -35,10 +37,8 @@ std::string changed(const std::function<void(nlohmann::ordered_json&)>& change) 
   return json.dump();
 }
 
-std::string repeated(const std::string& piece, std::size_t times) {
-  std::string text;
-  for (std::size_t i = 0; i < times; ++i) text += piece;
-  return text;
+std::string repeated(std::string_view piece, std::size_t times) {
+  return fmt::format("{}", fmt::join(std::vector(times, piece), ""));
 }
 
 }  // namespace
@@ -153,20 +153,15 @@ TEST_CASE("Views that lack what they are made of are refused, and profiles", "[r
   check(view, {{"y_axis", ""}}, " of kind heat_map lacks x or y_axis");
   check(view, {{"y_axis", nullptr}}, " of kind heat_map lacks x or y_axis");
   check(profile, {{"unit", nullptr}}, " has no member \"unit\"");
-  Document document = sample::heat_map_document();
-  document.entries[2].profile->values[5] = std::nan("");
-  CHECK_THROWS_AS(to_text(document), Error);
 }
 
-TEST_CASE("A member that this version does not know is ignored", "[results]") {
+TEST_CASE("A member that this version does not know is ignored, another version is refused",
+          "[results]") {
   const std::string text = changed([](auto& json) {
     json["benchmarks"][0]["fathom"]["later"] = {1, 2};
     json["context"]["later"] = "x";
   });
   CHECK(parse_document(text, "text") == sample::document());
-}
-
-TEST_CASE("Another version of the schema is refused as such", "[results]") {
   const Refusal refused =
       refusal(changed([](auto& json) { json["context"]["fathom"]["schema_version"] = 7; }));
   CHECK(refused.code == ExitCode::document_version);
@@ -180,14 +175,13 @@ TEST_CASE("JSON of another kind is told apart", "[results]") {
 }
 
 TEST_CASE("A file that cannot be read says why", "[results]") {
-  const auto code_of_reading = [](const fs::path& path) {
+  // What never ends is refused at the limit, not at the end of memory.
+  for (const auto& [path, code] : {std::pair{"/nonexistent/result.json", ExitCode::bad_input},
+                                   {"/tmp", ExitCode::bad_input},
+                                   {"/dev/null", ExitCode::document_malformed},
+                                   {"/dev/zero", ExitCode::document_malformed}}) {
     const Refusal refused = refusal_of([&] { read_document(path); });
-    CHECK_THAT(refused.text, contains(path.string()));
-    return refused.code;
-  };
-  CHECK(code_of_reading("/nonexistent/result.json") == ExitCode::bad_input);
-  CHECK(code_of_reading("/tmp") == ExitCode::bad_input);
-  CHECK(code_of_reading("/dev/null") == ExitCode::document_malformed);
-  // Never ends: refused at the limit, not at the end of memory.
-  CHECK(code_of_reading("/dev/zero") == ExitCode::document_malformed);
+    CHECK(refused.code == code);
+    CHECK_THAT(refused.text, contains(path));
+  }
 }

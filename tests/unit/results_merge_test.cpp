@@ -17,15 +17,13 @@ std::vector<Document> parts() {
     part.elapsed_s = 10;
     part.warnings = whole.warnings;
     part.probes = {probe};
-    for (const Entry& entry : whole.entries) {
-      if (entry.probe == probe.name) part.entries.push_back(entry);
-    }
-    for (const Claim& claim : whole.claims) {
-      if (claim.probe == probe.name) part.claims.push_back(claim);
-    }
-    for (const Fact& fact : whole.facts) {
-      if (fact.probe == probe.name) part.facts.push_back(fact);
-    }
+    const auto copy_own = [&](const auto& from, auto& to) {
+      std::ranges::copy_if(from, std::back_inserter(to),
+                           [&](const auto& of) { return of.probe == probe.name; });
+    };
+    copy_own(whole.entries, part.entries);
+    copy_own(whole.claims, part.claims);
+    copy_own(whole.facts, part.facts);
     parts.push_back(std::move(part));
   }
   return parts;

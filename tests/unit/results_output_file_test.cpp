@@ -4,6 +4,8 @@
 #include <sys/file.h>
 
 #include "in_processes.h"
+#include "results/document_io.h"
+#include "sample_document.h"
 #include "test_folder.h"
 #include "tests/testing.h"
 
@@ -11,6 +13,11 @@ using namespace fathom;
 namespace fs = std::filesystem;
 
 namespace {
+
+std::string unpacked(const std::string& bytes, std::size_t limit) {
+  const TestFolder folder;
+  return read_file_up_to(folder.write("f.gz", bytes), limit);
+}
 
 std::size_t unfinished_in(const fs::path& folder) {
   std::size_t found = 0;
@@ -23,17 +30,17 @@ std::size_t unfinished_in(const fs::path& folder) {
 
 TEST_CASE("A file of Fathom's own replaces a link and leaves what it names", "[results]") {
   const TestFolder folder;
-  const fs::path victim = folder / "victim", link = folder / "page.md";
-  folder.write("victim", "precious");
-  fs::create_symlink(victim, link);
-  write_file_atomically(link, "page");
-  CHECK(fs::is_regular_file(fs::symlink_status(link)));
-  CHECK(file_text(link) == "page");
-  fs::remove(link);
-  fs::create_symlink(victim, link);
-  write_all(create_file(link).get(), "log", link);
-  CHECK(fs::is_regular_file(fs::symlink_status(link)));
-  CHECK(file_text(link) == "log");
+  const fs::path victim = folder.write("victim", "precious"), link = folder / "page.md";
+  for (const bool atomically : {true, false}) {
+    fs::create_symlink(victim, link);
+    if (atomically)
+      write_file_atomically(link, "page");
+    else
+      write_all(create_file(link).get(), "page", link);
+    CHECK(fs::is_regular_file(fs::symlink_status(link)));
+    CHECK(file_text(link) == "page");
+    fs::remove(link);
+  }
   CHECK(file_text(victim) == "precious");
 }
 
@@ -60,8 +67,7 @@ TEST_CASE("A named output follows links, and writes to what is no regular file",
 
 TEST_CASE("Two names of one file are found, there or not, and devices may be shared", "[results]") {
   const TestFolder folder;
-  const fs::path file = folder / "file", other = folder / "other";
-  folder.write("file", "x");
+  const fs::path file = folder.write("file", "x"), other = folder / "other";
   fs::create_hard_link(file, folder / "hard");
   fs::create_symlink("file", folder / "soft");
   fs::create_symlink(".", folder / "again");
@@ -83,9 +89,8 @@ TEST_CASE("Two names of one file are found, there or not, and devices may be sha
 
 TEST_CASE("What a killed process left goes, and what one still writes stays", "[results]") {
   const TestFolder folder;
-  const fs::path file = folder / "page.md", dead = file.string() + ".1-0123abcd.tmp",
-                 alive = file.string() + ".2-0123abcd.tmp";
-  for (const fs::path& path : {dead, alive}) folder.write(path.filename().string(), "half");
+  const fs::path file = folder / "page.md", dead = folder.write("page.md.1-0123abcd.tmp", "half"),
+                 alive = folder.write("page.md.2-0123abcd.tmp", "half");
   const FileDescriptor held(open(alive.c_str(), O_WRONLY | O_CLOEXEC));
   REQUIRE(flock(held.get(), LOCK_EX | LOCK_NB) == 0);
   const auto others = {"page.md.tmp",
@@ -109,4 +114,24 @@ TEST_CASE("Writers of one file at a time lose nothing to each other's sweeping",
   });
   CHECK(file_text(folder / "result.json") == whole);
   CHECK(unfinished_in(folder.path()) == 0);
+}
+
+TEST_CASE("What is packed is unpacked again, up to a limit", "[results]") {
+  for (const std::size_t size : {0u, 1u, 3000001u}) {
+    const std::string text(size, 'x'), packed = gzip(text);
+    CHECK(packed.size() < 4000);
+    CHECK(unpacked(packed, std::max(size, packed.size())) == text);
+    if (size > 0) CHECK_THROWS_AS(gunzip(packed, size - 1, "f"), Error);
+  }
+}
+
+TEST_CASE("A gzip file that is cut off or changed is refused", "[results]") {
+  const std::string packed = gzip(to_text(sample::empty_run()));
+  std::string changed = packed;
+  changed[packed.size() - 6] ^= 1;  // of its checksum
+  for (const std::string& bytes :
+       {changed, packed.substr(0, packed.size() / 2), packed.substr(0, packed.size() - 1),
+        packed.substr(0, 2), packed + packed, packed + "x"})
+    CHECK_THROWS_MATCHES(unpacked(bytes, 1 << 20), Error,
+                         MessageMatches(contains("f.gz is no whole gzip file")));
 }

@@ -10,6 +10,7 @@ namespace {
 constexpr auto plateau = Regime::Kind::plateau;
 constexpr auto ramp = Regime::Kind::ramp;
 using Kinds = std::vector<Regime::Kind>;
+using Curve = std::vector<CurvePoint>;
 
 /// The truth of a curve: y of the place of a point among the points, 0 to 1.
 struct Planted {
@@ -28,8 +29,7 @@ const Planted three{"three", {plateau, plateau, plateau}, [](double t) {
                       return t < 0.3 ? 33.0 : t < 0.7 ? 210.0 : 600.0;
                     }};
 const Planted ramped{"plateau, ramp, plateau", {plateau, ramp, plateau}, [](double t) {
-                       if (t < 0.3) return 33.0;
-                       return t < 0.6 ? between(t, 0.3, 0.6, 33, 210) : 210.0;
+                       return t < 0.3 ? 33.0 : t < 0.6 ? between(t, 0.3, 0.6, 33, 210) : 210.0;
                      }};
 const Planted hierarchy{"three with ramps", {plateau, ramp, plateau, ramp, plateau}, [](double t) {
                           if (t < 0.2) return 33.0;
@@ -39,20 +39,42 @@ const Planted hierarchy{"three with ramps", {plateau, ramp, plateau, ramp, plate
                         }};
 const Planted rising{"a ramp only", {ramp}, [](double t) { return 100 + 300 * t; }};
 
-/// `points` places, doubling every four; the noise of a sample is `within`, that of a whole point
-/// `across`, both relative.
-std::vector<CurvePoint> draw(const Planted& planted, int points, int samples, double within,
-                             double across, std::uint64_t seed) {
+/// How a curve is sampled: the noise of a sample is `within`, that of a whole point `across`, both
+/// relative.
+struct Noise {
+  int samples = 1;
+  double within = 0, across = 0;
+};
+
+Curve draw(const std::vector<double>& xs, const std::function<double(double x)>& y, Noise noise,
+           std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
-  std::vector<CurvePoint> curve;
-  for (int i = 0; i < points; ++i) {
-    CurvePoint point{1024 * std::exp2(i / 4.0), {}};
-    const double y = planted.y(static_cast<double>(i) / points) * (1 + across * normal(random));
-    for (int s = 0; s < samples; ++s) point.samples.push_back(y * (1 + within * normal(random)));
-    curve.push_back(std::move(point));
+  Curve curve;
+  for (const double x : xs) {
+    const double at = y(x) * (1 + noise.across * normal(random));
+    curve.push_back({x, {}});
+    for (int s = 0; s < noise.samples; ++s)
+      curve.back().samples.push_back(at * (1 + noise.within * normal(random)));
   }
   return curve;
+}
+
+/// `points` places, doubling every four.
+Curve draw(const Planted& planted, int points, Noise noise, std::uint64_t seed) {
+  std::vector<double> xs;
+  for (int i = 0; i < points; ++i) xs.push_back(1024 * std::exp2(i / 4.0));
+  // A little more, so that no place rounds down.
+  const auto y = [&](double x) { return planted.y((4 * std::log2(x / 1024) + 1e-9) / points); };
+  return draw(xs, y, noise, seed);
+}
+
+/// Without stability and intervals.
+Segmentation cut(const Curve& curve, RampScale scale = RampScale::log2) {
+  SegmentationOptions options;
+  options.bootstraps = 0;
+  options.scale = scale;
+  return segment(curve, options);
 }
 
 Kinds kinds_of(const Segmentation& segmentation) {
@@ -61,25 +83,16 @@ Kinds kinds_of(const Segmentation& segmentation) {
   return kinds;
 }
 
-SegmentationOptions without_bootstrap() {
-  SegmentationOptions options;
-  options.bootstraps = 0;
-  return options;
-}
-
-/// Of `seeds` curves, the percentage cut into just the planted regimes.
-double rate(const Planted& planted, int points, int samples, double within, double across,
-            int seeds = 400) {
-  int right = 0;
-  for (int seed = 0; seed < seeds; ++seed) {
-    const auto curve = draw(planted, points, samples, within, across, 1000 + seed);
-    right += kinds_of(segment(curve, without_bootstrap())) == planted.kinds;
-  }
-  return 100.0 * right / seeds;
+/// Of 100 seeds times `hundreds`, the percentage for which it is so.
+double rate(const std::function<bool(std::uint64_t seed)>& right, int hundreds = 1) {
+  int count = 0;
+  for (int seed = 0; seed < 100 * hundreds; ++seed)
+    count += right(static_cast<std::uint64_t>(1000 + seed));
+  return static_cast<double>(count) / hundreds;
 }
 
 /// Adds `factor` times its value to one point.
-void disturb(std::vector<CurvePoint>& curve, std::size_t index, double factor) {
+void disturb(Curve& curve, std::size_t index, double factor) {
   for (double& sample : curve[index].samples) sample *= factor;
 }
 
@@ -87,39 +100,44 @@ void disturb(std::vector<CurvePoint>& curve, std::size_t index, double factor) {
 
 // The rates that were measured over 400 seeds are beside each; what is asserted leaves room.
 TEST_CASE("Planted regimes are found", "[segmentation]") {
+  const auto found = [](const Planted& planted, int points, Noise noise) {
+    return rate(
+        [&](std::uint64_t seed) {
+          return kinds_of(cut(draw(planted, points, noise, seed))) == planted.kinds;
+        },
+        4);
+  };
   for (const Planted* planted : {&one, &two, &three, &ramped, &hierarchy, &rising}) {
     for (const int points : {20, 40, 80}) {
       INFO(planted->name << ", " << points << " points");
-      CHECK(rate(*planted, points, 1, 0, 0, 3) == 100);
-      CHECK(rate(*planted, points, 1, 0, 0.005) >= 97);  // 99.5 to 100
-      CHECK(rate(*planted, points, 1, 0, 0.02) >= 96);   // 98.2 to 100
-      CHECK(rate(*planted, points, 24, 0.02, 0) >= 98);  // 99.8 to 100
-      CHECK(rate(*planted, points, 24, 0.05, 0) >= 98);
-      CHECK(rate(*planted, points, 24, 0.02, 0.02) >= 96);
+      CHECK(kinds_of(cut(draw(*planted, points, {}, 1))) == planted->kinds);
+      CHECK(found(*planted, points, {1, 0, 0.005}) >= 97);  // 99.5 to 100
+      CHECK(found(*planted, points, {1, 0, 0.02}) >= 96);   // 98.2 to 100
+      CHECK(found(*planted, points, {24, 0.05, 0}) >= 98);  // 99.8 to 100
+      CHECK(found(*planted, points, {24, 0.02, 0.02}) >= 96);
       // Of 20 points with 5 %, 46 are right of those with five regimes, else 98.2.
-      if (points > 20) CHECK(rate(*planted, points, 1, 0, 0.05) >= 95);  // 98.2 to 100
+      if (points > 20) CHECK(found(*planted, points, {1, 0, 0.05}) >= 95);  // 98.2 to 100
     }
   }
   // Noise alone is one regime, be it of few points or of many.
-  for (const int points : {10, 200}) CHECK(rate(one, points, 1, 0, 0.1, 200) >= 95);
+  for (const int points : {10, 200}) CHECK(found(one, points, {1, 0, 0.1}) >= 95);
   // So many that not every place is tried.
-  for (const Planted* planted : {&one, &rising}) CHECK(rate(*planted, 3501, 1, 0, 0.02, 3) == 100);
+  for (const Planted* planted : {&one, &rising})
+    for (const std::uint64_t seed : {1, 2, 3})
+      CHECK(kinds_of(cut(draw(*planted, 3501, {1, 0, 0.02}, seed))) == planted->kinds);
 }
 
 TEST_CASE("Outliers are left out", "[segmentation]") {
-  int right = 0;
-  for (int seed = 0; seed < 200; ++seed) {
-    auto curve = draw(three, 40, 24, 0.02, 0.01, seed);
-    disturb(curve, 5, 3);
-    disturb(curve, 21, 0.3);
-    disturb(curve, 39, 1.5);
-    right += kinds_of(segment(curve, without_bootstrap())) == three.kinds;
-  }
-  CHECK(right >= 190);
+  CHECK(rate([](std::uint64_t seed) {
+          Curve curve = draw(three, 40, {24, 0.02, 0.01}, seed);
+          for (const auto& [point, factor] : {std::pair(5u, 3.0), {21u, 0.3}, {39u, 1.5}})
+            disturb(curve, point, factor);
+          return kinds_of(cut(curve)) == three.kinds;
+        }) >= 95);
   // Wild samples within a point are the median's business.
-  auto curve = draw(three, 40, 24, 0.02, 0, 7);
+  Curve curve = draw(three, 40, {24, 0.02, 0}, 7);
   for (CurvePoint& point : curve) point.samples[3] *= 100;
-  CHECK(kinds_of(segment(curve, without_bootstrap())) == three.kinds);
+  CHECK(kinds_of(cut(curve)) == three.kinds);
 }
 
 TEST_CASE("Boundaries and levels are where they were planted", "[segmentation]") {
@@ -127,7 +145,7 @@ TEST_CASE("Boundaries and levels are where they were planted", "[segmentation]")
   int covered = 0, exact = 0, levels = 0;
   double stability = 0;
   for (int seed = 0; seed < seeds; ++seed) {
-    const auto curve = draw(three, 40, 24, 0.05, 0.01, seed);
+    const Curve curve = draw(three, 40, {24, 0.05, 0.01}, seed);
     const Segmentation found = segment(curve);
     if (kinds_of(found) != three.kinds) continue;
     stability += *found.stability / seeds;
@@ -147,14 +165,14 @@ TEST_CASE("Boundaries and levels are where they were planted", "[segmentation]")
 
 TEST_CASE("A gap between plateaus is a ramp, however short, of the planted slope",
           "[segmentation]") {
-  auto curve = draw(two, 30, 24, 0.005, 0, 1);
+  Curve curve = draw(two, 30, {24, 0.005, 0}, 1);
   disturb(curve, 12, 0.5);  // 105, between 33 and 210
   const Segmentation found = segment(curve);
   REQUIRE(kinds_of(found) == Kinds{plateau, ramp, plateau});
   CHECK(found.regimes[1].first == 12);
   CHECK(found.regimes[1].last == 12);
   CHECK(found.regimes[2].level > 200);
-  const Segmentation rise = segment(draw(rising, 40, 24, 0.01, 0, 3));
+  const Segmentation rise = segment(draw(rising, 40, {24, 0.01, 0}, 3));
   REQUIRE(kinds_of(rise) == Kinds{ramp});
   CHECK_THAT(rise.regimes[0].first_y, WithinRel(100, 0.02));
   CHECK_THAT(rise.regimes[0].last_y, WithinRel(392.5, 0.02));
@@ -163,30 +181,18 @@ TEST_CASE("A gap between plateaus is a ramp, however short, of the planted slope
 TEST_CASE("A cache's capacity is where its plateau ends", "[segmentation]") {
   // Random replacement: beyond the capacity C, a share of 1 - C/x misses.
   constexpr double capacity = 200 * 1024;
-  constexpr int seeds = 100;
+  const auto cache = [](double x) { return 33 + 177 * std::max(0.0, 1 - capacity / x); };
   for (const double noise : {0.0, 0.002, 0.01, 0.03}) {
     for (const int per_octave : {4, 8}) {
       INFO(noise << ", " << per_octave << " points per octave");
-      int exact = 0;
-      for (int seed = 0; seed < seeds; ++seed) {
-        std::mt19937_64 random(static_cast<std::uint64_t>(seed));
-        std::normal_distribution<double> normal;
-        std::vector<CurvePoint> curve;
-        double last = 0;
-        for (int i = 0; i <= 8 * per_octave; ++i) {
-          const double x = std::exp2(14 + static_cast<double>(i) / per_octave);
-          if (x <= capacity) last = x;
-          const double mean = x <= capacity ? 33 : 33 + 177 * (1 - capacity / x);
-          const double y = mean * (1 + noise * normal(random));
-          curve.push_back({x, {}});
-          for (int s = 0; s < 24; ++s) {
-            curve.back().samples.push_back(y * (1 + 0.01 * normal(random)));
-          }
-        }
-        const Regime first = segment(curve, without_bootstrap()).regimes[0];
-        exact += first.kind == plateau && first.last_x == last;
-      }
-      CHECK(exact >= 97);  // 99 to 100
+      std::vector<double> xs;
+      for (int i = 0; i <= 8 * per_octave; ++i)
+        xs.push_back(std::exp2(14 + static_cast<double>(i) / per_octave));
+      const double last = *std::prev(std::ranges::upper_bound(xs, capacity));
+      CHECK(rate([&](std::uint64_t seed) {
+              const Regime first = cut(draw(xs, cache, {24, 0.01, noise}, seed)).regimes[0];
+              return first.kind == plateau && first.last_x == last;
+            }) >= 97);  // 99 to 100
     }
   }
 }
@@ -196,33 +202,26 @@ TEST_CASE("Shares that a cache keeps are lines in the scale of shares", "[segmen
   const auto cache = [](double x) {
     return 280 + 250 * std::max(0.0, 1 - 30 / x) + 150 * std::max(0.0, 1 - 58 / x);
   };
+  std::vector<double> xs;
+  for (double x = 4; x < 16; x *= 1.3) xs.push_back(x);
+  for (double x = 16; x < 80; x += 0.75) xs.push_back(x);
+  for (double x = 96; x < 200; x *= 1.4) xs.push_back(x);
   const auto right = [&](double noise, RampScale scale) {
-    int count = 0;
-    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-      std::mt19937_64 random(seed);
-      std::normal_distribution<double> error(0, noise);
-      std::vector<CurvePoint> curve;
-      for (double x = 4; x < 16; x *= 1.3) curve.push_back({x, {cache(x) * (1 + error(random))}});
-      for (double x = 16; x < 80; x += 0.75) curve.push_back({x, {cache(x) * (1 + error(random))}});
-      for (double x = 96; x < 200; x *= 1.4) curve.push_back({x, {cache(x) * (1 + error(random))}});
-      SegmentationOptions options = without_bootstrap();
-      options.scale = scale;
-      const Segmentation cut = segment(curve, options);
-      const bool edges = cut.boundaries.size() == 2 &&
-                         std::abs(cut.boundaries[0].below_x - 30) < 2 &&
-                         std::abs(cut.boundaries[1].below_x - 58) < 4;
-      count += edges && kinds_of(cut) == Kinds{plateau, ramp, ramp};
-    }
-    return count;
+    return rate([&](std::uint64_t seed) {
+      const Segmentation found = cut(draw(xs, cache, {1, 0, noise}, seed), scale);
+      return kinds_of(found) == Kinds{plateau, ramp, ramp} &&
+             std::abs(found.boundaries[0].below_x - 30) < 2 &&
+             std::abs(found.boundaries[1].below_x - 58) < 4;
+    });
   };
-  CHECK(right(0, RampScale::share) == 200);
-  CHECK(right(0.001, RampScale::share) >= 190);
+  CHECK(right(0, RampScale::share) == 100);
+  CHECK(right(0.001, RampScale::share) >= 95);
   CHECK(right(0.001, RampScale::log2) == 0);  // takes the bend for changes
 }
 
 TEST_CASE("Curves of few points, and of points that repeat", "[segmentation]") {
   for (std::size_t count = 1; count <= 5; ++count) {
-    std::vector<CurvePoint> curve;
+    Curve curve;
     for (std::size_t i = 0; i < count; ++i) curve.push_back({1.0 + static_cast<double>(i), {7}});
     const Segmentation found = segment(curve);
     REQUIRE(found.regimes.size() == 1);
@@ -231,48 +230,44 @@ TEST_CASE("Curves of few points, and of points that repeat", "[segmentation]") {
     CHECK_FALSE(found.stability);  // one sample a point says nothing of it
     CHECK_FALSE(found.regimes[0].interval);
   }
-  const std::vector<CurvePoint> six{{1, {10}}, {2, {10}},  {4, {10}},
-                                    {8, {90}}, {16, {90}}, {32, {90}}};
-  const Segmentation halves = segment(six);
+  const Segmentation halves =
+      segment(Curve{{1, {10}}, {2, {10}}, {4, {10}}, {8, {90}}, {16, {90}}, {32, {90}}});
   REQUIRE(kinds_of(halves) == Kinds{plateau, plateau});
   CHECK(halves.boundaries[0].below_x == 4);
   CHECK(halves.boundaries[0].above_x == 8);
 
-  std::vector<CurvePoint> split;
-  for (const CurvePoint& point : draw(three, 40, 24, 0.02, 0.01, 2)) {
+  const Curve curve = draw(three, 40, {24, 0.02, 0.01}, 2);
+  Curve split;
+  for (const CurvePoint& point : curve)
     for (const double sample : point.samples) split.push_back({point.x, {sample}});
-  }
-  const Segmentation whole = segment(draw(three, 40, 24, 0.02, 0.01, 2)), same = segment(split);
+  const Segmentation whole = segment(curve), same = segment(split);
   CHECK(kinds_of(same) == kinds_of(whole));
   CHECK(same.boundaries[0].interval == whole.boundaries[0].interval);
 }
 
 TEST_CASE("What is no curve is refused", "[segmentation]") {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  using Points = std::vector<CurvePoint>;
-  for (const Points& bad :
-       {Points{}, Points{{1, {}}}, Points{{1, {nan}}}, Points{{nan, {1}}}, Points{{0, {1}}},
-        Points{{1, {0}}}, Points{{1, {-1}}}, Points{{2, {1}}, {1, {1}}},
-        Points{{1, {std::numeric_limits<double>::infinity()}}}}) {
+  const double nan = std::nan(""), infinity = std::numeric_limits<double>::infinity();
+  for (const Curve& bad :
+       {Curve{}, Curve{{1, {}}}, Curve{{1, {nan}}}, Curve{{nan, {1}}}, Curve{{0, {1}}},
+        Curve{{1, {0}}}, Curve{{1, {-1}}}, Curve{{2, {1}}, {1, {1}}}, Curve{{1, {infinity}}}})
     CHECK_THROWS_AS(segment(bad), std::invalid_argument);
-  }
   SegmentationOptions options;
   options.resolution = nan;
-  CHECK_THROWS_AS(segment(Points{{1, {1}}}, options), std::invalid_argument);
+  CHECK_THROWS_AS(segment(Curve{{1, {1}}}, options), std::invalid_argument);
 }
 
 TEST_CASE("Entries make a curve", "[segmentation]") {
-  const auto entry = [](AxisValue size, std::optional<double> value) {
-    Entry e;
-    e.axes = {{"size", std::move(size)}};
-    e.metric.value = value;
-    e.samples = {value.value_or(1)};
-    return e;
-  };
-  const std::vector<Entry> entries{entry(std::int64_t{64}, 3), entry(32.5, 2),
-                                   entry(std::string("x"), 9), entry(std::int64_t{1}, {})};
+  std::vector<Entry> entries;
+  for (const auto& [size, value] :
+       std::initializer_list<std::pair<AxisValue, std::optional<double>>>{
+           {std::int64_t{64}, 3}, {32.5, 2}, {std::string("x"), 9}, {std::int64_t{1}, {}}}) {
+    Entry& entry = entries.emplace_back();
+    entry.axes = {{"size", size}};
+    entry.metric.value = value;
+    entry.samples = {value.value_or(1)};
+  }
   const std::vector<const Entry*> all = select(entries, {});
-  const auto curve = curve_of(all, "size");
+  const Curve curve = curve_of(all, "size");
   REQUIRE(curve.size() == 2);
   CHECK(curve[0].x == 32.5);
   CHECK(curve[1].samples == std::vector<double>{3});

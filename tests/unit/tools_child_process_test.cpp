@@ -41,9 +41,8 @@ TEST_CASE("A child that ends by itself leaves no grandchild behind", "[tools]") 
 }
 
 TEST_CASE("A program that is not there, or is none, cannot be started", "[tools]") {
-  TestFolder folder;
-  folder.write("no-program", "neither a script nor an ELF");
-  const std::filesystem::path none = folder.path() / "no-program";
+  const TestFolder folder;
+  const auto none = folder.write("no-program", "neither a script nor an ELF");
   std::filesystem::permissions(none, std::filesystem::perms::owner_all);
   for (const std::filesystem::path& program : {std::filesystem::path("/nonexistent/program"), none})
     CHECK_THROWS_WITH(run_and_capture(program, {}, 1s), contains("Cannot start"));

@@ -1,7 +1,11 @@
+// What a run makes of its probes, and how it says where it is.
+
 #include <csignal>
 
 #include "tests/testing.h"
+#include "tools/output_folder.h"
 #include "tools/probe_runner.h"
+#include "tools/progress.h"
 
 namespace fathom {
 namespace {
@@ -41,11 +45,8 @@ TEST_CASE("A probe is judged by how it ended and what it left", "[tools]") {
       {{77}, no, std::nullopt, crashed, ExitCode::probe_crashed},
       // Nor do probes end as other programs of ours do.
       {{4}, no, part(complete, 3), crashed, ExitCode::probe_crashed},
-      {{9}, no, part(complete, 3), crashed, ExitCode::probe_crashed},
-      {{21}, no, part(complete, 3), crashed, ExitCode::probe_crashed},
       {{23}, no, part(complete, 3), crashed, ExitCode::probe_crashed},
       {{130}, time_limit, part(partial, 1), timed_out, ExitCode::probe_timed_out},
-      {{0, SIGTERM}, time_limit, part(partial, 1), timed_out, ExitCode::probe_timed_out},
       {{0, SIGKILL}, time_limit, part(partial, 1), timed_out, ExitCode::probe_timed_out},
       {{0, SIGKILL, true}, time_limit, std::nullopt, timed_out, ExitCode::gpu_lost},
       // Ready when the interrupt came.
@@ -75,18 +76,42 @@ TEST_CASE("The run's exit code is its single cause, or says that there are sever
 
 TEST_CASE("Idle contexts take little of a GPU's memory, and none where one is all it allows",
           "[tools]") {
-  const auto held = [](std::optional<std::int64_t> gib, const char* mode) {
+  CHECK(most_held_together({}) == 1);  // of unknown memory
+  for (const auto& [gib, mode, held] : {std::tuple(140ll, "", 17),
+                                        {140, "default", 17},
+                                        {140, "exclusive process", 1},
+                                        {24, "default", 3},
+                                        {4, "default", 1}}) {
     Fingerprint gpu;
-    if (gib) gpu.memory_bytes = *gib << 30;
+    gpu.memory_bytes = gib << 30;
     gpu.compute_mode = mode;
-    return most_held_together(gpu);
-  };
-  CHECK(held({}, "") == 1);  // of unknown memory
-  CHECK(held(140, "") == 17);
-  CHECK(held(140, "default") == 17);
-  CHECK(held(140, "exclusive process") == 1);
-  CHECK(held(24, "default") == 3);
-  CHECK(held(4, "default") == 1);
+    CHECK(most_held_together(gpu) == held);
+  }
+}
+
+TEST_CASE("A GPU's name becomes part of a folder's name", "[tools]") {
+  CHECK(gpu_slug("NVIDIA GeForce RTX 4090") == "geforce-rtx-4090");
+  CHECK(gpu_slug("NVIDIA A100-SXM4-80GB (MIG 1g.10gb)") == "a100-sxm4-80gb-mig-1g-10gb");
+  CHECK(gpu_slug("") == "gpu");
+  // A default folder says UTC time too, and REPLAY where it is one.
+  const std::chrono::system_clock::time_point second{std::chrono::seconds(86399)};
+  CHECK(default_folder_name("NVIDIA H200", false, second) == "fathom-h200-19700101T235959Z");
+  CHECK(default_folder_name("NVIDIA H200", true, second) == "fathom-replay-h200-19700101T235959Z");
+}
+
+TEST_CASE("A progress line has four parts, the last with any characters", "[tools]") {
+  const auto progress = parse_progress("3 12 4.5 copy_bandwidth/type:float4/size:1 GiB");
+  REQUIRE(progress);
+  CHECK(progress->done == 3);
+  CHECK(progress->total == 12);
+  CHECK(progress->name == "copy_bandwidth/type:float4/size:1 GiB");
+  for (const char* line : {"", "three 12 4.5 name", "3 12"}) CHECK_FALSE(parse_progress(line));
+}
+
+TEST_CASE("Durations are spoken in at most two units", "[tools]") {
+  for (const auto& [seconds, spoken] :
+       {std::pair(-1.0, "0 s"), {44.6, "45 s"}, {125, "2 min 5 s"}, {3725, "1 h 2 min"}})
+    CHECK(spoken_duration(seconds) == spoken);
 }
 
 }  // namespace

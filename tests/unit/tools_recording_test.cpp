@@ -25,54 +25,43 @@ Document quick_run() {
   return d;
 }
 
-class Recordings {
- public:
-  std::filesystem::path root() const { return folder_.path() / "recordings"; }
-  Recordings() { std::filesystem::create_directory(root()); }
+struct Recordings : TestFolder {
+  const std::filesystem::path root = path() / "recordings", first = root / "h200/quick";
+  Recordings() { std::filesystem::create_directory(root); }
   ExitCode add(const Document& document) const {
-    const auto file = folder_.path() / "given.json";
-    write_document(document, file);
-    return add_recording(file, root());
+    write_document(document, path() / "given.json");
+    return add_recording(path() / "given.json", root);
   }
-
- private:
-  TestFolder folder_;
 };
 
 TEST_CASE("Cards of one model are recorded beside each other, each with its page", "[recording]") {
   const Recordings to;
   Document card = quick_run();
   CHECK(to.add(card) == ExitCode::ok);
-  CHECK(read_document(to.root() / "h200/quick/result.json.gz") == card);
-  CHECK(std::filesystem::exists(to.root() / "h200/quick/report/README.md"));
+  CHECK(read_document(to.first / "result.json.gz") == card);
+  CHECK(std::filesystem::exists(to.first / "report/README.md"));
   CHECK_THROWS_MATCHES(to.add(card), Error, MessageMatches(contains("already")));
 
   for (const char first : {'a', 'b', 'c'}) {
     card.fingerprint.gpu_uuid_hash[0] = first;
     CHECK(to.add(card) == ExitCode::ok);
   }
-  const auto second = to.root() / "h200/cards/quick/2026-01-31-a1234567";
+  const auto second = to.root / "h200/cards/quick/2026-01-31-a1234567";
   CHECK(std::filesystem::exists(second / "result.json.gz"));
   CHECK(std::filesystem::exists(second / "report/README.md"));
 
-  Document own = quick_run();
-  own.fingerprint.gpu_uuid_hash[0] = 'd';
-  const auto checked = card_of(own, to.root());
+  card.fingerprint.gpu_uuid_hash[0] = 'd';
+  const auto checked = card_of(card, to.root);
   REQUIRE(checked);
   CHECK(checked->cards == 4);
   CHECK(checked->state == reports::CardState::normal);
-  own.source = Source::replay;
-  CHECK(!card_of(own, to.root()));
-}
-
-TEST_CASE("A recording that is broken is left out of the card check", "[recording]") {
-  const Recordings to;
-  CHECK(to.add(quick_run()) == ExitCode::ok);
-  std::ofstream(to.root() / "h200/quick/result.json.gz") << "{";
-  Document own = quick_run();
-  own.fingerprint.gpu_uuid_hash[0] = 'd';
-  REQUIRE(card_of(own, to.root()));
-  CHECK(card_of(own, to.root())->state == reports::CardState::unknown);
+  // One that is broken is left out.
+  for (const auto& broken : {to.first, second}) std::ofstream(broken / "result.json.gz") << "{";
+  REQUIRE(card_of(card, to.root));
+  CHECK(card_of(card, to.root)->cards == 2);
+  CHECK(card_of(card, to.root)->state == reports::CardState::unknown);
+  card.source = Source::replay;
+  CHECK(!card_of(card, to.root));
 }
 
 TEST_CASE("A recording tells no paths and no addresses", "[recording]") {
@@ -82,7 +71,7 @@ TEST_CASE("A recording tells no paths and no addresses", "[recording]") {
                    "4 GB/s and/or 5 B/s of 1/2 stay"};
   card.probes[0].method = "(/usr/bin/nvcc)";
   CHECK(to.add(card) == ExitCode::ok);
-  const auto file = to.root() / "h200/quick/result.json.gz";
+  const auto file = to.first / "result.json.gz";
   const Document recorded = read_document(file);
   CHECK(recorded.warnings[0] == "cannot open (withheld), nor (withheld): ask (withheld)");
   CHECK(recorded.warnings[1] == card.warnings[1]);
@@ -97,7 +86,7 @@ TEST_CASE("What is no whole measurement is refused", "[recording]") {
     Document card = quick_run();
     change(card);
     CHECK_THROWS_MATCHES(to.add(card), Error, MessageMatches(contains(why)));
-    CHECK(std::filesystem::is_empty(to.root()));
+    CHECK(std::filesystem::is_empty(to.root));
   };
   refused("replay", [](Document& d) { d.source = Source::replay; });
   refused("suite `../..`", [](Document& d) { d.suite = "../.."; });
@@ -109,13 +98,9 @@ TEST_CASE("What is no whole measurement is refused", "[recording]") {
           [](Document& d) { d.entries[0].verdict.status = VerdictStatus::wrong_output; });
   refused("another process", [](Document& d) { d.entries[0].telemetry.other_processes = 1; });
   refused("run the whole suite", [](Document& d) { d.suite = "default"; });  // a part of it
-}
-
-TEST_CASE("A folder of recordings that is not there is named", "[recording]") {
-  const TestFolder folder;
-  write_document(quick_run(), folder.path() / "r.json");
-  CHECK_THROWS_MATCHES(add_recording(folder.path() / "r.json", folder.path() / "none"),
-                       Error, MessageMatches(contains("--recordings")));
+  const Recordings to;
+  std::filesystem::remove(to.root);
+  CHECK_THROWS_MATCHES(to.add(quick_run()), Error, MessageMatches(contains("--recordings")));
 }
 
 }  // namespace
