@@ -73,15 +73,11 @@ TEST_CASE("roles have one name and a unit", "[counters]") {
     CHECK(names.insert(role.name).second);
     CHECK_FALSE(role.unit.empty());
   }
-  for (const std::string& name : stall_roles()) CHECK(names.contains(name));
   CHECK_THROWS_AS(role("global_teleport_sectors"), Error);
   CHECK_THROWS_AS(find_metric("global_teleport_sectors", "GH100"), Error);
 }
 
-TEST_CASE("names that the claims quote", "[counters]") {
-  CHECK(find_metric("global_load_sectors", "GH100").metric ==
-        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum");
-  CHECK(find_metric("dram_read_bytes", "GH100").metric == "dram__bytes_read.sum");
+TEST_CASE("a role's metric may have another name on a chip, or none", "[counters]") {
   CHECK(find_metric("dram_read_bytes", "GB202").metric == "dram__bytes_op_read.sum");
   CHECK_FALSE(find_metric("dram_read_bytes", "GA10B").available());
   CHECK_FALSE(find_metric("stall_gmma", "AD102").available());
@@ -149,15 +145,9 @@ TEST_CASE("CUPTI's codes become problems", "[counters]") {
   const std::pair<CUptiResult, CounterProblem> rows[] = {
       {CUPTI_SUCCESS, none},
       {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, not_permitted},
-      {CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED, vgpu},
       {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, vgpu},
       {CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED, mig},
-      {CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED, confidential_computing},
-      {CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED, mining_gpu},
-      {CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED, sli},
-      {CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED, wsl},
       {CUPTI_ERROR_INVALID_CHIP_NAME, unsupported_gpu},
-      {CUPTI_ERROR_HARDWARE_BUSY, busy},
       {CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, busy},
       {CUPTI_ERROR_NOT_COMPATIBLE, driver_too_old},
       {CUPTI_ERROR_OUT_OF_MEMORY, out_of_memory},
