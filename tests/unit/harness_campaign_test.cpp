@@ -41,9 +41,7 @@ Entry judged(const CampaignResult& result) {
 }
 
 const Counter& counter(const Entry& entry, const std::string& role) {
-  for (const Counter& c : entry.counters)
-    if (c.role == role) return c;
-  throw std::out_of_range(role);
+  return planted::named(entry.counters, &Counter::role, role);
 }
 
 }  // namespace

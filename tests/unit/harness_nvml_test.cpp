@@ -122,9 +122,11 @@ TEST_CASE("Facts join what CUDA and NVML say", "[harness][facts]") {
   CHECK(print.confidential_computing + ", " + print.pcie_link == "disabled, generation 5, x16");
   CHECK(print.cuda_runtime == version_text(CUDART_VERSION));
   CHECK(*print.power_limit_w == Approx(700));
-  // 6016 / 8 B x 3.201 GHz x 2; 132 x 1.98 GHz x 128 B.
+  // 6016 / 8 B x 3.201 GHz x 2; 132 x 1.98 GHz x 128 B, and x 128 x 2.
   CHECK(bound(found, "dram_bandwidth").value == Approx(4.814304e12));
-  CHECK(bound(found, "l1_bandwidth").value == Approx(3.345408e13));
+  for (const char* name : {"shared_bandwidth", "l1_bandwidth"})
+    CHECK(bound(found, name).value == Approx(3.345408e13));
+  CHECK(bound(found, "fp32_fma").value == Approx(6.690816e13));
   CHECK_THROWS_AS(bound(found, "warp_drive"), std::out_of_range);
 }
 

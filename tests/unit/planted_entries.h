@@ -54,7 +54,7 @@ inline std::vector<std::int64_t> steps(std::int64_t low, std::int64_t high, std:
 
 /// The one of this id or title, which must be there.
 template <class T>
-const T& named(const std::vector<T>& all, std::string T::*name, const std::string& wanted) {
+const T& named(const auto& all, std::string T::*name, const std::string& wanted) {
   const auto found = std::ranges::find(all, wanted, name);
   if (found == all.end()) throw std::out_of_range("no " + wanted);
   return *found;

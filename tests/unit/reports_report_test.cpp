@@ -181,20 +181,17 @@ TEST_CASE("Documents with hardly anything in them have a report", "[reports]") {
   CHECK_THAT(page_of(d), contains("not finite") && !contains("nan") && !contains(" inf"));
 }
 
-TEST_CASE("A folder that cannot be written is an error of one sentence", "[reports]") {
-  const TestFolder folder;
-  const auto file = folder.write("file", "x");
-  const Refusal refused = refusal_of([&] { write_report(sample::document(), file / "report"); });
-  CHECK(refused.code == ExitCode::output_unwritable);
-  CHECK_THAT(refused.text, contains("choose another place"));
-}
-
-TEST_CASE("A document that names one level has no atlas", "[reports]") {
+TEST_CASE("A folder that cannot be written is an error, a document of one level has no atlas",
+          "[reports]") {
   Document d = sample::document();
   const TestFolder folder;
+  const auto file = folder.write("file", "x");
+  const Refusal refused = refusal_of([&] { write_report(d, file / "report"); });
+  CHECK(refused.code == ExitCode::output_unwritable);
+  CHECK_THAT(refused.text, contains("choose another place"));
   std::erase_if(d.facts, [](const Fact& f) { return f.id.starts_with("l1."); });
   CHECK(write_report(d, folder.path()).atlas.empty());
-  CHECK_FALSE(std::filesystem::exists(folder.path() / "atlas.md"));
+  CHECK_FALSE(std::filesystem::exists(folder / "atlas.md"));
   CHECK_THAT(page_of(d), !contains("atlas.md"));
 }
 
