@@ -247,8 +247,8 @@ void add_warp_reduce(Rows& rows) {
                          threads);
     };
     add(recipe(Recipe::tile, 512),
-        fmt::format("LDG.E.128={} LDG={} SHFL|REDUX>=2 RED|REDG|ATOM|ATOMG|ATOMS=1", batch + 1,
-                    batch + 1 + 2));
+        fmt::format("LDG.E.128={} LDG={} SHFL|REDUX>={} RED|REDG|ATOM|ATOMG|ATOMS=1", batch + 1,
+                    batch + 1 + 2, type == "float" ? 2 * 5 : 2));
     add(recipe(Recipe::loop, 256), "LDG.E.128=1");
     add(recipe(Recipe::scalar_loop, 256), "LDG=1", "LDG.E.128");
     // The tile counter and the count of blocks.
@@ -277,14 +277,13 @@ void add_warp_reduce(Rows& rows) {
 }
 
 Rows all_rows() {
-  Rows rows{
-      // 16 bytes an instruction, past the caches: four in flight, and the remainder's one.
-      {"links", "copy_packs", 1, "LDG=5 LDG.E.128.STRONG.SYS=5 STG=5 STG.E.128=5", ""},
-      {"links", "::chase(", 1, "LDG=1 LDG.E.STRONG.SYS=1", ""},
-      // A dependent kernel waits and lets the next come before it reads its timer.
-      {"launch_overhead", "::link(", 1, "STG=2", ""},
-      {"launch_overhead", "::link(", 1, "ACQBULK=1 PREEXIT=1", "", 0, "",
-       "ACQBULK PREEXIT SR_GLOBALTIMERLO", 90}};
+  Rows rows{// 16 bytes an instruction, past the caches: four in flight, and the remainder's one.
+            {"links", "copy_packs", 1, "LDG=5 LDG.E.128.STRONG.SYS=5 STG=5 STG.E.128=5", ""},
+            {"links", "::chase(", 1, "LDG=1 LDG.E.STRONG.SYS=1", ""},
+            // A dependent kernel waits and lets the next come before it reads its timer.
+            {"launch_overhead", "::link(", 1, "STG=2", ""},
+            {"launch_overhead", "::link(", 1, "ACQBULK=1 PREEXIT=1", "", 0, "",
+             "ACQBULK PREEXIT SR_GLOBALTIMERLO", 90}};
   for (const auto add : {add_atomics, add_bank_conflicts, add_copy_bandwidth, add_energy,
                          add_memory_bandwidth, add_model_validation, add_warp_reduce})
     add(rows);

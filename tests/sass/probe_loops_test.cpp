@@ -51,12 +51,6 @@ TEST_CASE("a walk adds up all that it loads, a turn of the loop at a time", "[sa
   }
 }
 
-TEST_CASE("a warp's float sum shuffles five times", "[sass][warp_reduce]") {
-  const auto functions = disassemble_library("probe_warp_reduce_kernels");
-  const int shuffles = find(functions, "(fathom::warp_reduce::Recipe)0, float, 512>").count("SHFL");
-  CHECK((shuffles >= 2 * 5 && shuffles % 5 == 0));
-}
-
 TEST_CASE("the register stream is multiply-adds of three vector registers without reuse",
           "[sass][memory_bandwidth]") {
   using namespace fathom::memory_bandwidth;

@@ -142,8 +142,7 @@ std::vector<RungCode> fp32_codes() {
   for (const auto& [transposes, pairs, boxes] :
        {std::tuple{"true, false", 8, 3}, {"false, true", 16, 3}, {"true, true", 24, 4}}) {
     codes.push_back(
-        {"fp32/26_sliced_depth",
-         fmt::format("warp_specialised_product<*Tile<{},", transposes), 2,
+        {"fp32/26_sliced_depth", fmt::format("warp_specialised_product<*Tile<{},", transposes), 2,
          specialised_code + fmt::format("LDSM.16.M88.4={0} STS.128={0} STS={0} UTMALDG.2D={1} "
                                         "LDG.E.STRONG.GPU STG.E.STRONG.GPU",
                                         pairs, boxes),

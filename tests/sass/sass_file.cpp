@@ -54,16 +54,6 @@ std::optional<std::string_view> instruction(std::string_view line) {
   return rest->substr(0, rest->find(';'));
 }
 
-int number_behind(std::string_view line, std::string_view label) {
-  const std::size_t at = line.find(label);
-  int number = 0;
-  if (at == std::string_view::npos ||
-      std::from_chars(line.data() + at + label.size(), line.data() + line.size(), number).ec !=
-          std::errc())
-    throw std::runtime_error("no number behind " + std::string(label));
-  return number;
-}
-
 /// The upper half of an instruction, which has a line of its own: "     /* 0x000fe200078e00ff */".
 std::optional<Scoreboards> scoreboards(std::string_view line) {
   const auto hex = after(line, "/* 0x");
@@ -149,17 +139,17 @@ int SassFunction::capability() const {
 std::vector<KernelResources> resources_of(const std::string& file) {
   std::vector<KernelResources> found;
   // " Function kernel:" and on the next line "  REG:32 STACK:0 SHARED:0 LOCAL:0 ..."
-  std::string name;
-  for_each_line(output_of(std::string(FATHOM_CUOBJDUMP) + " -res-usage " + file + " 2>&1"),
-                [&](std::string_view line) {
-                  if (const auto kernel = after(line, "Function ")) {
-                    name = kernel->substr(0, kernel->find(':'));
-                  } else if (!name.empty() && after(line, "REG:")) {
-                    found.push_back({name, number_behind(line, "REG:"),
-                                     number_behind(line, "STACK:"), number_behind(line, "LOCAL:")});
-                    name.clear();
-                  }
-                });
+  KernelResources used{};
+  for_each_line(
+      output_of(std::string(FATHOM_CUOBJDUMP) + " -res-usage " + file + " 2>&1"),
+      [&](std::string_view line) {
+        if (const auto kernel = after(line, "Function ")) {
+          used.name = kernel->substr(0, kernel->find(':'));
+        } else if (std::sscanf(std::string(line).c_str(), " REG:%d STACK:%d SHARED:%*d LOCAL:%d",
+                               &used.registers, &used.stack_bytes, &used.local_bytes) == 3) {
+          found.push_back(used);
+        }
+      });
   return found;
 }
 

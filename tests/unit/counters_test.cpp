@@ -73,15 +73,13 @@ TEST_CASE("roles have one name and a unit", "[counters]") {
     CHECK(names.insert(role.name).second);
     CHECK_FALSE(role.unit.empty());
   }
-  for (const std::string& name : stall_roles()) CHECK(names.contains(name));
   CHECK_THROWS_AS(role("global_teleport_sectors"), Error);
   CHECK_THROWS_AS(find_metric("global_teleport_sectors", "GH100"), Error);
 }
 
-TEST_CASE("names that the claims quote", "[counters]") {
+TEST_CASE("a role's metric may have another name on a chip, or none", "[counters]") {
   CHECK(find_metric("global_load_sectors", "GH100").metric ==
         "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum");
-  CHECK(find_metric("dram_read_bytes", "GH100").metric == "dram__bytes_read.sum");
   CHECK(find_metric("dram_read_bytes", "GB202").metric == "dram__bytes_op_read.sum");
   CHECK_FALSE(find_metric("dram_read_bytes", "GA10B").available());
   CHECK_FALSE(find_metric("stall_gmma", "AD102").available());
@@ -117,9 +115,7 @@ TEST_CASE("the toolkit's CUPTI is found", "[counters]") {
 
 TEST_CASE("without a CUPTI the error says what to do and what was tried", "[counters]") {
   const auto refused = [](const char* library) {
-    const auto loading = [&] { load_cupti({library}); };
-    CHECK_THROWS_AS(loading(), CounterError);
-    const Refusal refused = refusal_of(loading);
+    const Refusal refused = refusal_of([&] { load_cupti({library}); });
     CHECK(refused.code == ExitCode::counters_unavailable);
     return refused.text;
   };
@@ -149,15 +145,9 @@ TEST_CASE("CUPTI's codes become problems", "[counters]") {
   const std::pair<CUptiResult, CounterProblem> rows[] = {
       {CUPTI_SUCCESS, none},
       {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, not_permitted},
-      {CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED, vgpu},
       {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, vgpu},
       {CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED, mig},
-      {CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED, confidential_computing},
-      {CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED, mining_gpu},
-      {CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED, sli},
-      {CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED, wsl},
       {CUPTI_ERROR_INVALID_CHIP_NAME, unsupported_gpu},
-      {CUPTI_ERROR_HARDWARE_BUSY, busy},
       {CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, busy},
       {CUPTI_ERROR_NOT_COMPATIBLE, driver_too_old},
       {CUPTI_ERROR_OUT_OF_MEMORY, out_of_memory},
@@ -166,6 +156,8 @@ TEST_CASE("CUPTI's codes become problems", "[counters]") {
     CAPTURE(static_cast<int>(result));
     CHECK(problem_of(result) == problem);
   }
+  CHECK_THAT(refusal_of([] { check_cupti(CUPTI_ERROR_UNKNOWN, "cuptiSomething"); }).text,
+             contains("cuptiSomething returned 999 (CUPTI_ERROR_UNKNOWN)"));
 }
 
 TEST_CASE("every problem has a sentence and an exit code of its kind", "[counters]") {
@@ -185,12 +177,6 @@ TEST_CASE("every problem has a sentence and an exit code of its kind", "[counter
   CHECK(CounterError(CounterProblem::mig).code() == ExitCode::partitioned_gpu);
   CHECK(CounterError(CounterProblem::vgpu).code() == ExitCode::partitioned_gpu);
   CHECK(CounterError(CounterProblem::driver_too_old).code() == ExitCode::driver_too_old);
-}
-
-TEST_CASE("a failed call names itself and CUPTI's word for it", "[counters]") {
-  CHECK_THAT(refusal_of([] { check_cupti(CUPTI_ERROR_UNKNOWN, "cuptiSomething"); }).text,
-             contains("cuptiSomething returned 999 (CUPTI_ERROR_UNKNOWN)"));
-  CHECK_NOTHROW(check_cupti(CUPTI_SUCCESS, "cuptiSomething"));
 }
 
 TEST_CASE("counters are active exactly while a session lives", "[counters]") {

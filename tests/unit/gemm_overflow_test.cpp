@@ -24,7 +24,6 @@ TEST_CASE("alpha and beta may be as large as C's type allows, and no larger", "[
   for (const auto& [of, alpha, beta] :
        {Limit{Class::fp32, 3.4028e38 / 544, 3.4028e38 / 8},
         {Class::fp32_3xtf32, 3.4028e38 / 544, 3.4028e38 / 8},
-        {Class::tf32, 3.4028e38 / 544, 3.4028e38 / 8},
         {Class::bf16, 3.3895e38 / 544, 3.3895e38 / 8},
         {Class::fp8, 3.3895e38 / 544, 3.3895e38 / 8},
         {Class::fp16, 65504.0 / 544, 65504.0 / 8},
@@ -78,8 +77,7 @@ TEST_CASE("scalars that C cannot hold are refused with the largest that it can",
   const std::pair<OptionValues, const char*> rows[] = {
       {{{"type", "fp16"}, {"alpha", 1000.0}},
        "alpha is 1000 and beta 0: with k = 4096, an element of C may reach 5.44e+05, and the "
-       "largest "
-       "that C of fp16 holds is 65504: take alpha up to 120."},
+       "largest that C of fp16 holds is 65504: take alpha up to 120."},
       {{{"type", "int8"}, {"alpha", 4000.0}}, "holds is 2147483647: take alpha up to 3855."},
       {{{"type", "fp16"}, {"alpha", 0.0}, {"beta", -9000.0}}, "take beta up to 8180."},
       {{{"type", "fp16"}, {"alpha", 100.0}, {"beta", 9000.0}}, "take both smaller, by a factor of"},

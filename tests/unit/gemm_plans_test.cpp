@@ -51,16 +51,13 @@ TEST_CASE("fp32's tiles are filled as operands lie, and as aligned copies where 
 }
 
 TEST_CASE("small products are cut so that the SMs have something to do", "[gemm]") {
-  constexpr int sms = 132;
-  const auto small = [&](Class of, std::int64_t m, std::int64_t n, std::int64_t k) {
-    return halves_of_small_tiles_are_sooner(make_problem(of, m, n, k), sms);
-  };
-  CHECK(small(Class::fp16, 512, 512, 4096));
-  // A short k is not enough to share.
-  CHECK_FALSE(small(Class::bf16, 1024, 1024, 256));
-  CHECK_FALSE(small(Class::bf16, 1024, 1024, 0));
-  // On few SMs neither leaves any without work.
-  CHECK_FALSE(halves_of_small_tiles_are_sooner(make_problem(Class::bf16, 1024, 1024, 1024), 16));
+  // A short k is not enough to share, and on few SMs neither leaves any without work.
+  for (const auto& [size, k, sms, sooner] : {std::tuple{512, 4096, 132, true},
+                                             {1024, 256, 132, false},
+                                             {1024, 0, 132, false},
+                                             {1024, 1024, 16, false}})
+    CHECK(halves_of_small_tiles_are_sooner(make_problem(Class::bf16, size, size, k), sms) ==
+          sooner);
 }
 
 TEST_CASE("what recordings say of a product's tiles is what its plan says", "[gemm]") {
@@ -146,8 +143,7 @@ TEST_CASE("a rung whose tile depends on the product says which it takes, and how
   const void* const whole = shares(4096, 4096, 4096);
   const void* const cut = shares(8192, 128, 8192);
   CHECK((cut != whole && sliced != whole && sliced != cut));
-  CHECK(shares(1280, 1280, 1280) == cut);
-  CHECK(shares(1024, 1024, 1024) == cut);
+  for (const std::int64_t size : {1024, 1280}) CHECK(shares(size, size, size) == cut);
   CHECK(shares(512, 512, 8192) == cut);
   CHECK(shares(1536, 1536, 1536) == whole);
   CHECK(shares(8192, 128, 8) == whole);

@@ -10,32 +10,11 @@
 
 using namespace fathom::gemm;
 
-namespace {
-
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-const Problem product = make_problem(Class::fp32, 100, 50, 64);
-
-/// Off by a tenth of what its tolerance allows the whole.
-Deviation near() {
-  const double off = tolerance(product).relative_frobenius / 10;
-  return {off * off * 320'000, 320'000, 2'000'000, 0.2, 0, 0, 0};
-}
-
-std::optional<std::string> judged(const Deviation& deviation) {
-  Accuracy accuracy;
-  return judge(product, tolerance(product), deviation, accuracy);
-}
-
-}  // namespace
-
 TEST_CASE("a product's sizes, work, traffic and words", "[gemm]") {
   const Problem p = make_problem(Class::fp32, 3, 5, 7);
   CHECK(p.flops() == 2 * 3 * 5 * 7);
   CHECK(p.minimum_bytes() == 4 * (3 * 7 + 7 * 5 + 3 * 5));
   CHECK((p.lda == 3 && p.ldb == 7 && p.ldc == 3));
-  CHECK((p.a_elements() == 21 && p.b_elements() == 35 && p.c_elements() == 15));
   Problem scaled = p;
   scaled.beta = 2;
   CHECK(scaled.minimum_bytes() == 4 * (3 * 7 + 7 * 5 + 2 * 3 * 5));
@@ -83,15 +62,6 @@ TEST_CASE("what is no product is refused with its reason", "[gemm]") {
           [](Problem& p) { p.lda = 5; });
 }
 
-TEST_CASE("every class has a name of its own and is found by it", "[gemm]") {
-  for (const ClassTraits& row : all_classes()) {
-    CHECK(find_class(row.name) == row.of);
-    CHECK(traits(row.of).name == row.name);
-    CHECK(element_bytes(row.input) > 0);
-  }
-  CHECK_FALSE(find_class("fp4").has_value());
-}
-
 TEST_CASE("a tolerance grows with the root of k and is far below what one wrong step costs",
           "[gemm]") {
   const auto at = [](Class of, std::int64_t k) { return tolerance(make_problem(of, 64, 64, k)); };
@@ -101,13 +71,10 @@ TEST_CASE("a tolerance grows with the root of k and is far below what one wrong 
   CHECK(at(Class::fp32, 0).per_magnitude > 0);  // beta C still rounds
   // Leaving out one of k steps changes a random product by 1 / sqrt(k) of its norm.
   const auto one_step = [](std::int64_t k) { return 1 / std::sqrt(static_cast<double>(k)); };
-  for (const Class of :
-       {Class::fp32, Class::fp32_3xtf32, Class::fp64, Class::fp16, Class::bf16, Class::tf32}) {
-    for (const std::int64_t k : {16, 4096, 16384})
-      CHECK(at(of, k).relative_frobenius < 0.7 * one_step(k));
-  }
-  for (const std::int64_t k : {16, 4096})
-    CHECK(at(Class::fp8, k).relative_frobenius < 0.7 * one_step(k));
+  for (const std::int64_t k : {16, 4096, 16384})
+    for (const ClassTraits& row : all_classes())
+      if (row.of != Class::fp8 || k < 16384)
+        CHECK(at(row.of, k).relative_frobenius < 0.7 * one_step(k));
   CHECK(at(Class::fp8, 8192).relative_frobenius < one_step(8192));
   // The limit that docs/gemm/method.md states. Promoted sums have none there.
   CHECK(at(Class::fp8, 16384).relative_frobenius > one_step(16384));
@@ -124,8 +91,8 @@ TEST_CASE("a tolerance grows with the root of k and is far below what one wrong 
     CHECK(at(Class::fp8, k).per_magnitude > 2 * worst * (8 * std::sqrt(k) + 4) * 0x1p-13);
   CHECK(at(Class::int8, 4096).per_magnitude == 0);
   CHECK(at(Class::int8, 4096).relative_frobenius == 0);
-  CHECK(at(Class::fp32, 4096).relative_frobenius < at(Class::fp16, 4096).relative_frobenius);
-  CHECK(at(Class::fp32, 4096).relative_frobenius < at(Class::tf32, 4096).relative_frobenius);
+  for (const Class coarser : {Class::fp16, Class::tf32})
+    CHECK(at(Class::fp32, 4096).relative_frobenius < at(coarser, 4096).relative_frobenius);
   // Promoted sums of fp8 are held to what 128 of k cost.
   const Problem deep = make_problem(Class::fp8, 64, 64, 8192);
   CHECK(tolerance(deep, true).relative_frobenius < 0.6 * tolerance(deep).relative_frobenius);
@@ -157,36 +124,31 @@ TEST_CASE("an element that has nothing to do with the right one is off by more t
   CHECK(of_a_deviation(Class::fp8, 8192) < 1);
 }
 
-TEST_CASE("a product near its reference is right, and says how near", "[gemm]") {
+TEST_CASE("a product near its reference is right, and says how near; any other is not", "[gemm]") {
+  const Problem product = make_problem(Class::fp32, 100, 50, 64);
+  const Tolerance allowed = tolerance(product);
+  const double off = allowed.relative_frobenius / 10;
+  const Deviation near{off * off * 320'000, 320'000, 2'000'000, 0.2, 0, 0, 0};
   Accuracy accuracy;
-  CHECK_FALSE(judge(product, tolerance(product), near(), accuracy).has_value());
-  CHECK(std::abs(accuracy.relative_frobenius / tolerance(product).relative_frobenius - 0.1) < 1e-9);
+  CHECK_FALSE(judge(product, allowed, near, accuracy).has_value());
+  CHECK(std::abs(accuracy.relative_frobenius / allowed.relative_frobenius - 0.1) < 1e-9);
   CHECK(accuracy.worst == 0.2);
-  CHECK_FALSE(judged({0, 0, 0, 0, 0, 0, 0}).has_value());  // of no elements, or all zero
-}
-
-TEST_CASE("what is no number, or anything else that is off, is never right", "[gemm]") {
-  for (double Deviation::*sum : {&Deviation::error_squares, &Deviation::value_squares}) {
-    Deviation deviation = near();
-    deviation.*sum = not_a_number;
-    CHECK(judged(deviation).has_value());
-  }
-  Deviation deviation = near();
-  deviation.error_squares = infinity;
-  CHECK(judged(deviation).has_value());
-  deviation.value_squares = infinity;
-  CHECK(judged(deviation).has_value());
-  for (unsigned long long Deviation::*count :
-       {&Deviation::outside, &Deviation::not_finite, &Deviation::gap_written}) {
-    deviation = near();
-    deviation.*count = 1;
-    CHECK(judged(deviation).has_value());
-  }
-  deviation = near();
-  deviation.error_squares *= 121;
-  CHECK(judged(deviation).has_value());
+  CHECK_FALSE(judge(product, allowed, {0, 0, 0, 0, 0, 0, 0}, accuracy).has_value());
+  const auto is_wrong = [&](auto member, auto value, double values = 320'000) {
+    Deviation deviation = near;
+    deviation.value_squares = values;
+    deviation.*member = value;
+    CHECK(judge(product, allowed, deviation, accuracy).has_value());
+  };
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double squares : {std::nan(""), infinity, 121 * near.error_squares})
+    is_wrong(&Deviation::error_squares, squares);
+  is_wrong(&Deviation::error_squares, infinity, infinity);
+  is_wrong(&Deviation::value_squares, std::nan(""));
   // Where the reference is zero everywhere, any error is too much.
-  CHECK(judged({1e-6, 0, 0, 0, 0, 0, 0}).has_value());
+  CHECK(judge(product, allowed, {1e-6, 0, 0, 0, 0, 0, 0}, accuracy).has_value());
+  for (const auto count : {&Deviation::outside, &Deviation::not_finite, &Deviation::gap_written})
+    is_wrong(count, 1);
 }
 
 TEST_CASE(

@@ -18,20 +18,14 @@ TEST_CASE("CUDA errors have the exit code of their cause", "[harness][cuda_check
   using enum ExitCode;
   for (const auto& [status, code] : {std::pair{cudaErrorMemoryAllocation, gpu_out_of_memory},
                                      {cudaErrorNoDevice, no_driver},
-                                     {cudaErrorStubLibrary, no_driver},
-                                     {cudaErrorSystemNotReady, no_driver},
                                      {cudaErrorUnsupportedPtxVersion, driver_too_old},
-                                     {cudaErrorSystemDriverMismatch, driver_too_old},
                                      {cudaErrorDevicesUnavailable, gpu_busy},
-                                     {cudaErrorMpsServerNotReady, gpu_busy},
                                      {cudaErrorInvalidDevice, bad_input},
                                      {cudaErrorDeviceNotLicensed, partitioned_gpu},
                                      {cudaErrorNoKernelImageForDevice, setup_incomplete},
                                      {cudaErrorECCUncorrectable, gpu_lost},
-                                     {cudaErrorContained, gpu_lost},
                                      {cudaErrorLaunchTimeout, probe_timed_out},
                                      {cudaErrorIllegalAddress, probe_crashed},
-                                     {cudaErrorMisalignedAddress, probe_crashed},
                                      {cudaErrorInvalidValue, probe_crashed}}) {
     CAPTURE(cudaGetErrorName(status));
     CHECK(explain_cuda_error(status).code == code);
@@ -76,13 +70,11 @@ TEST_CASE("Which GPUs a build's code runs on", "[harness][cuda_device]") {
   for (const auto& [code, major, minor, runs] :
        {std::tuple{"90a-real", 9, 0, true},
         {"90a-real", 10, 0, false},
-        {"90a-real", 8, 0, false},
         {"80-real", 8, 9, true},  // machine code serves later minors
         {"86-real", 8, 0, false},
         {"80-real", 9, 0, false},
-        {"80", 12, 0, true},  // PTX serves everything later
-        {"80-virtual", 9, 0, true},
-        {"90a", 10, 0, false},  // but not PTX of one chip
+        {"80-virtual", 12, 0, true},  // PTX serves everything later
+        {"90a", 10, 0, false},        // but not PTX of one chip
         {"100f-real", 10, 3, true},
         {"100f", 12, 0, false},
         {"75-real;80-real;90a-real;120a-real", 12, 0, true},

@@ -10,11 +10,8 @@ using planted::fact;
 
 namespace {
 
-const Instruction& instruction_named(std::string_view id) {
-  for (const Instruction& instruction : all_instructions()) {
-    if (instruction.id == id) return instruction;
-  }
-  throw std::out_of_range(std::string(id));
+const Instruction& instruction_named(const std::string& id) {
+  return planted::named(all_instructions(), &Instruction::id, id);
 }
 
 }  // namespace

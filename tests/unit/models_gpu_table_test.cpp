@@ -14,13 +14,9 @@ TEST_CASE("GPUs are found by the names that CUDA gives them", "[models]") {
                                      {"NVIDIA A100 80GB PCIe", "A100 80GB PCIe"},
                                      {"NVIDIA A100-PCIE-40GB", "A100 40GB PCIe"},
                                      {"NVIDIA RTX A6000", "RTX A6000"},
-                                     {"NVIDIA GeForce RTX 3090", "RTX 3090"},
                                      {"NVIDIA GeForce RTX 4090", "RTX 4090"},
-                                     {"NVIDIA L40S", "L40S"},
                                      {"NVIDIA H100 PCIe", "H100 PCIe"},
                                      {"NVIDIA H100 80GB HBM3", "H100 SXM"},
-                                     {"NVIDIA B200", "B200"},
-                                     {"NVIDIA GeForce RTX 5090", "RTX 5090"},
                                      {"a100 80gb sxm", "A100 80GB SXM"}}) {
     CAPTURE(device);
     REQUIRE(find_gpu(device) != nullptr);
@@ -93,16 +89,6 @@ TEST_CASE("Every figure has a source, and one that is none says so", "[models]")
   }
 }
 
-TEST_CASE("The claims' and the recordings' figures agree with the table", "[models]") {
-  // Claim G6 takes 165.1 TFLOP/s for the whole of an RTX 4090, claim V1 1008 GB/s.
-  CHECK(find_gpu("RTX 4090")->fp16_flops.value == Approx(165.1e12).epsilon(0.001));
-  CHECK(find_gpu("RTX 4090")->memory_bandwidth.value == 1008e9);
-  // An H200 as its driver describes it, recordings/h200.
-  const GpuSpec& h200 = *find_gpu("H200");
-  CHECK(h200.sms.value == 132);
-  CHECK(h200.memory_bandwidth.value == Approx(4814304000000.0).epsilon(0.005));
-}
-
 TEST_CASE("every published rate is below what the schedulers issue", "[models]") {
   for (int operation = 0; operation <= static_cast<int>(NativeOperation::convert_float_to_int);
        ++operation) {
@@ -119,19 +105,17 @@ TEST_CASE("every published rate is below what the schedulers issue", "[models]")
   }
 }
 
-TEST_CASE("what a chip lacks or nobody published has no rate", "[models]") {
-  CHECK_FALSE(tensor_fma_per_clock(TensorType::fp8, 8, 0).has_value());
-  CHECK_FALSE(tensor_fma_per_clock(TensorType::bf16, 7, 5).has_value());
-  CHECK_FALSE(native_throughput(NativeOperation::warp_reduce, 7, 5).has_value());
-  CHECK_FALSE(native_throughput(NativeOperation::f32_arithmetic, 6, 1).has_value());
-  CHECK_FALSE(native_throughput(NativeOperation::bit_reverse, 9, 0).has_value());
-}
-
-TEST_CASE("rates that differ between chips are each chip's own", "[models]") {
+TEST_CASE("rates are each chip's own; what it lacks or nobody published has none", "[models]") {
+  CHECK_FALSE(tensor_fma_per_clock(TensorType::fp8, 8, 0));
+  CHECK_FALSE(tensor_fma_per_clock(TensorType::bf16, 7, 5));
   using enum NativeOperation;
+  constexpr int none = 0;
   // Best Practices Guide 13.3, table 5, read row by row.
   for (const auto& [operation, major, minor, rate] : {std::tuple{warp_shuffle, 7, 5, 16},
                                                       {warp_shuffle, 8, 0, 32},
+                                                      {warp_reduce, 7, 5, none},
+                                                      {f32_arithmetic, 6, 1, none},
+                                                      {bit_reverse, 9, 0, none},
                                                       {bf16_arithmetic, 8, 0, 128},
                                                       {f64_arithmetic, 10, 3, 2},
                                                       {warp_vote, 12, 1, 128},
@@ -139,5 +123,5 @@ TEST_CASE("rates that differ between chips are each chip's own", "[models]") {
                                                       {convert_float_to_int, 12, 0, 2},
                                                       {convert_int_to_float, 8, 6, 64},
                                                       {integer_min_max, 9, 0, 128}})
-    CHECK(native_throughput(operation, major, minor) == rate);
+    CHECK(native_throughput(operation, major, minor).value_or(none) == rate);
 }

@@ -41,11 +41,13 @@ TEST_CASE("every published figure is whole", "[models]") {
 }
 
 // What is cited beside an H200's and an H100's facts: the recordings (recording_conclude_test.cpp).
-TEST_CASE("the nearest chip's figure comes first", "[models]") {
+TEST_CASE("the nearest chip's figure comes first, and none of what nobody knows", "[models]") {
   for (const auto& [major, minor, gpu, chip] : {std::tuple{9, 0, "NVIDIA GH200 480GB", "GH200"},
                                                 {8, 9, "NVIDIA L40S", "RTX 4090"},
                                                 {8, 9, "NVIDIA L40", "L40"}})
     CHECK(find_published("l2.latency", "cycles", major, minor, gpu).at(0)->chip == chip);
+  CHECK(find_published("l2.latency", "s", 9, 0, "NVIDIA H200").empty());
+  CHECK(find_published("l2.latency", "cycles", 6, 1, "NVIDIA TITAN Xp").empty());
 }
 
 TEST_CASE("latencies and sizes are published of facts that probes state", "[models][probes]") {
@@ -58,13 +60,4 @@ TEST_CASE("latencies and sizes are published of facts that probes state", "[mode
     CAPTURE(figure.fact);
     CHECK(units[std::string(figure.fact)] == figure.unit);
   }
-}
-
-TEST_CASE("nothing is published of what nobody knows", "[models]") {
-  // The first has another unit.
-  for (const auto& [fact, unit] :
-       {std::pair{"l2.latency", "s"}, {"l2.colour", "cycles"}, {"", ""}})
-    CHECK(find_published(fact, unit, 9, 0, "NVIDIA H200").empty());
-  CHECK(find_published("l2.latency", "cycles", 6, 1, "NVIDIA TITAN Xp").empty());
-  CHECK(find_published("l2.bandwidth", "B/s", 12, 1, "").empty());
 }

@@ -53,23 +53,23 @@ inline std::vector<std::int64_t> steps(std::int64_t low, std::int64_t high, std:
 }
 
 /// The one of this id or title, which must be there.
-inline const Claim& claim(const std::vector<Claim>& claims, const std::string& id) {
-  const auto found = std::ranges::find(claims, id, &Claim::id);
-  if (found == claims.end()) throw std::out_of_range("no claim " + id);
+template <class T>
+const T& named(const auto& all, std::string T::*name, const std::string& wanted) {
+  const auto found = std::ranges::find(all, wanted, name);
+  if (found == all.end()) throw std::out_of_range("no " + wanted);
   return *found;
 }
+inline const Claim& claim(const std::vector<Claim>& claims, const std::string& id) {
+  return named(claims, &Claim::id, id);
+}
 inline const Fact& fact(const std::vector<Fact>& facts, const std::string& id) {
-  const auto found = std::ranges::find(facts, id, &Fact::id);
-  if (found == facts.end()) throw std::out_of_range("no fact " + id);
-  return *found;
+  return named(facts, &Fact::id, id);
 }
 inline const Fact& fact(const Findings& findings, const std::string& id) {
   return fact(findings.facts, id);
 }
 inline const View& view(const std::vector<View>& views, const std::string& title) {
-  const auto found = std::ranges::find(views, title, &View::title);
-  if (found == views.end()) throw std::out_of_range("no view " + title);
-  return *found;
+  return named(views, &View::title, title);
 }
 
 /// A verdict, and entries of which it must be concluded.
@@ -108,10 +108,8 @@ inline void check_facts(const std::vector<Fact>& facts, double least = 0) {
     CHECK(fact.repeats > 0);
     CHECK_FALSE(fact.evidence.empty());
     CHECK_FALSE(fact.method.empty());
-    if (fact.interval) {
-      CHECK(fact.interval->low <= *fact.value);
-      CHECK(fact.interval->high >= *fact.value);
-    }
+    if (fact.interval)
+      CHECK((fact.interval->low <= *fact.value && fact.interval->high >= *fact.value));
   }
 }
 

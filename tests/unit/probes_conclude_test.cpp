@@ -63,36 +63,28 @@ TEST_CASE("O2 has a control for launches and one for imbalance", "[probes]") {
     planted::add_counter(e, "achieved_occupancy", 100 * share);
     return e;
   };
-  const auto entries = [&](double usual, double whole, double lasting) {
-    return std::vector{at("block size", "one-shot", 1, usual),
-                       at("block size", "whole waves", 1, whole),
-                       at("shared memory", "persistent", 1, lasting),
-                       at("shared memory", "persistent", 4, lasting)};
-  };
   using enum ClaimVerdict;
-  planted::check_verdicts(conclusion_of("occupancy"), "O2",
-                          {{confirmed, entries(0.6, 0.97, 0.97)},
-                           {conditional, entries(0.6, 0.6, 0.97)},
-                           {conditional, entries(0.6, 0.97, 0.6)},
-                           {not_measured, {entries(0.6, 0, 0).front()}},
-                           {refuted, entries(0.97, 0.97, 0.97)},
-                           {refuted, entries(0.97, 0.6, 0.6)}});
+  const std::string ended =
+      "lower, at most 60 %; with long-lived blocks no longer at 1 load, no longer at 4; in whole "
+      "waves ";
   // What the page shows, the first 110 characters, says which control leaves it.
-  const auto begins = [&](double usual, double whole, double lasting, const std::string& words) {
-    const std::string figure =
-        planted::claim(conclusion_of("occupancy")(entries(usual, whole, lasting)).claims, "O2")
-            .figure;
-    CAPTURE(figure);
-    CHECK(figure.starts_with(words + "; "));
-    CHECK(words.size() <= 110);
-  };
-  begins(0.6, 0.97, 0.97,
-         "lower, at most 60 %; with long-lived blocks no longer at 1 load, no longer at 4; in "
-         "whole waves no longer");
-  begins(0.6, 0.6, 0.97,
-         "lower, at most 60 %; with long-lived blocks no longer at 1 load, no longer at 4; in "
-         "whole waves still");
-  begins(0.97, 0.97, 0.97, "not lower, at most 97 %");
+  for (const auto& [usual, whole, lasting, verdict, words] :
+       {std::tuple{0.6, 0.97, 0.97, confirmed, ended + "no longer; "},
+        {0.6, 0.6, 0.97, conditional, ended + "still; "},
+        {0.6, 0.97, 0.6, conditional, "lower, at most 60 %; "},
+        {0.97, 0.97, 0.97, refuted, "not lower, at most 97 %; "},
+        {0.97, 0.6, 0.6, refuted, "not lower, at most 97 %; "}}) {
+    const std::vector entries{at("block size", "one-shot", 1, usual),
+                              at("block size", "whole waves", 1, whole),
+                              at("shared memory", "persistent", 1, lasting),
+                              at("shared memory", "persistent", 4, lasting)};
+    planted::check_verdicts(conclusion_of("occupancy"), "O2", {{verdict, entries}});
+    CHECK_THAT(planted::claim(conclusion_of("occupancy")(entries).claims, "O2").figure,
+               StartsWith(words));
+    CHECK(words.size() <= 112);
+  }
+  planted::check_verdicts(conclusion_of("occupancy"), "O2",
+                          {{not_measured, {at("block size", "one-shot", 1, 0.6)}}});
 }
 
 TEST_CASE("a fact about atomics without a value says why", "[probes]") {

@@ -56,8 +56,8 @@ TEST_CASE("A document differs in nothing from itself", "[compare]") {
   const Document d = sample::document();
   const Comparison c = compared(d, d);
   CHECK(c.figures.size() > d.entries.size());
-  CHECK(count(c, Outcome::differs) == 0);
   CHECK(count(c, Outcome::not_compared) == 1);  // its output was wrong
+  CHECK(count(c, Outcome::differs) == 0);
   CHECK(count(c, Outcome::same) >= 8);
   CHECK(c.machine.empty());
   CHECK(c.same_properties > 22);
@@ -78,8 +78,8 @@ TEST_CASE("A figure that changed by more than its noise comes first", "[compare]
     CHECK(first.better_in_b() == back);
     CHECK(figure(c, "p/x").outcome == Outcome::same);
     CHECK(figure(c, "p/z").outcome == Outcome::within_noise);
+    CHECK_THAT(first.ratio.value(), WithinRel(back ? 1 / 0.97 : 0.97, 1e-12));
     if (back) continue;
-    CHECK_THAT(first.ratio.value(), WithinRel(0.97, 1e-12));
     CHECK_THAT(first.ratio_interval->low, WithinRel(97 * 0.999 / 100.1, 1e-12));
     CHECK_THAT(first.ratio_interval->high, WithinRel(97 * 1.001 / 99.9, 1e-12));
   }
@@ -112,15 +112,11 @@ TEST_CASE("What decides of two figures: their intervals, rounds and direction", 
 }
 
 TEST_CASE("Figures at and below zero are compared by their difference", "[compare]") {
-  const auto outcome = [](double a, double b) {
-    return compared(entry("p/x", a), entry("p/x", b));
-  };
-  CHECK(outcome(0, 0).outcome == Outcome::same);
-  CHECK(outcome(-5, -5).outcome == Outcome::same);
-  for (const auto& [a, b] : {std::pair{0.0, 5.0}, {5.0, 0.0}, {-5.0, 5.0}, {-5.0, -4.0}}) {
+  for (const auto& [a, b] :
+       {std::pair{0.0, 0.0}, {-5.0, -5.0}, {0.0, 5.0}, {5.0, 0.0}, {-5.0, 5.0}, {-5.0, -4.0}}) {
     CAPTURE(a, b);
-    const ComparedFigure changed = outcome(a, b);
-    CHECK(changed.outcome == Outcome::differs);
+    const ComparedFigure changed = compared(entry("p/x", a), entry("p/x", b));
+    CHECK(changed.outcome == (a == b ? Outcome::same : Outcome::differs));
     CHECK(changed.better_in_b() == (b > a));
     CHECK_FALSE(changed.ratio);
     CHECK_FALSE(changed.ratio_interval);
@@ -141,7 +137,6 @@ TEST_CASE("What must not be compared says why", "[compare]") {
     change(b);
     const Comparison c = compared(document({entry("p/x", 100)}), document({b}));
     CHECK(c.figures.front().outcome == Outcome::not_compared);
-    CHECK(c.figures.front().reason == why);
     CHECK_THAT(comparison_text(c), contains(why));
   };
   refused("B/s in A, no unit in B", [](Entry& b) { b.metric.unit = ""; });
@@ -222,14 +217,13 @@ TEST_CASE("Machines differ in exact figures, also where four digits are equal", 
   b.bounds[0].value = 4.9e12;
   b.bounds.push_back({"fp64", "FLOP/s", "", 1e12});
   const Comparison c = compared(a, b);
-  REQUIRE(c.machine.size() == 5);
-  CHECK(c.machine[0].name == "Memory");
-  CHECK(c.machine[0].a == "150,754,820,096 B");
-  CHECK(c.machine[0].b == "150,754,824,192 B");
-  CHECK(c.machine[1].b == "unknown");
-  CHECK(c.machine[2].name == "Driver");
-  CHECK(c.machine[3].a == "4.8 TB/s");
-  CHECK(c.machine[4].a == "unknown");
+  std::string machine;
+  for (const auto& row : c.machine) machine += row.name + ": " + row.a + ", " + row.b + "\n";
+  CAPTURE(machine);
+  CHECK(c.machine.size() == 5);
+  CHECK_THAT(machine, StartsWith("Memory: 150,754,820,096 B, 150,754,824,192 B\n") &&
+                          contains(": 700 W, unknown\nDriver: 580.65.06, 590.10\n") &&
+                          contains(": 4.8 TB/s, 4.9 TB/s\n") && EndsWith(": unknown, 1 TFLOP/s\n"));
   CHECK(c.same_properties == compared(a, a).same_properties - 4);
 }
 
@@ -260,13 +254,9 @@ TEST_CASE("100,000 entries take under two seconds, and less than ten screens", "
   const Comparison c = compared(a, b);
   const std::string text = comparison_text(c), markdown = comparison_markdown(c);
   CHECK(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC < 2);  // it takes 0.75
-  const std::string json = comparison_json(c);
   CHECK(count(c, Outcome::differs) == 100000);
   CHECK(std::ranges::count(text, '\n') < 200);
   CHECK(markdown.size() < 60000);
-  std::size_t figures = 0;  // parsing it would take ten times as long as making it
-  for (std::size_t at = 0; (at = json.find("\"title\"", at)) != json.npos; ++at) ++figures;
-  CHECK(figures == 100000);
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     CAPTURE(line);

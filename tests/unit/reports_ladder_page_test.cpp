@@ -13,14 +13,11 @@ namespace {
 
 /// The recorded ladder of fp32.
 Document recorded_ladder() {
-  static const Document recorded = [] {
-    Document d = read_document(std::filesystem::path(FATHOM_SOURCE_DIR) /
-                               "recordings/h200/gemm/result.json");
-    std::erase_if(d.entries, [](const Entry& e) { return !matches(e, {{"type", "fp32"}}); });
-    std::erase_if(d.probes.front().views, [](const View& v) { return v.section != "fp32"; });
-    return d;
-  }();
-  return recorded;
+  Document d =
+      read_document(std::filesystem::path(FATHOM_SOURCE_DIR) / "recordings/h200/gemm/result.json");
+  std::erase_if(d.entries, [](const Entry& e) { return !matches(e, {{"type", "fp32"}}); });
+  std::erase_if(d.probes.front().views, [](const View& v) { return v.section != "fp32"; });
+  return d;
 }
 
 Entry& rung_of(Document& document, const std::string& name) {
@@ -59,9 +56,8 @@ TEST_CASE("Sections stand in the report without a page's name, nowhere without e
   d.probes.front().page.clear();
   CHECK(ladder_of(d).empty());
   CHECK_THAT(page_of(d), contains("The ladder: fp32 at 4096³"));
-  d = recorded_ladder();
   d.entries.clear();
-  CHECK(ladder_of(d).empty());
+  CHECK_THAT(page_of(d), !contains("The ladder"));
 }
 
 TEST_CASE("A step whose parent has no figure is held against the one before", "[reports]") {
@@ -143,12 +139,11 @@ TEST_CASE("Several metrics carry their units, a share turns round, and rows that
   CHECK(both.unit.empty());
   CHECK(both.cells == std::vector<std::string>{"2\u00A0TFLOP/s", "3\u00A0cycles"});
   one.metric.better = Better::lower;
-  for (const auto& [value, share] :
-       {std::pair<std::optional<double>, std::optional<double>>{120e12, 0.5},
-        {0, std::nullopt},
-        {std::nullopt, std::nullopt}}) {
+  one.metric.value = 120e12;
+  CHECK(share_of_bound(one) == 0.5);
+  for (const std::optional<double> value : {std::optional(0.0), {}}) {
     one.metric.value = value;
-    CHECK(share_of_bound(one) == share);
+    CHECK_FALSE(share_of_bound(one));
   }
   one.axes = {{"size", std::int64_t{1} << 30}};
   std::string constant;

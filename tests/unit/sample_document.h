@@ -118,21 +118,17 @@ inline Entry conflict_entry(std::int64_t stride, double wavefronts, double count
   return e;
 }
 
-inline View copy_plot() {
+inline std::vector<View> copy_views() {
   View v = plot("Copy bandwidth by size", {{"type", {std::string("half"), std::string("float4")}}},
                 "size", "bandwidth", {"type"},
                 {.x_log2 = true, .bound = true, .expected = true, .overview = true},
                 "Read and written bytes over the time of one launch.");
   v.markers = {{256.0 * (1 << 20), "256 MiB"}};
   v.stretches = {{64.0 * (1 << 20), 4.28e12, 1024.0 * (1 << 20), 4.28e12, "4.28 TB/s"}};
-  return v;
-}
-
-inline View copy_table() {
-  return table("Copies of 1 GiB", {{"size", {std::int64_t{1} << 30}}},
-               {"type", "bytes_per_thread", "metric", "interval", "of_bound", "expected",
-                "ratio:cudaMemcpyAsync", "counter:global_load_sectors", "counter:dram_read_bytes",
-                "extra:theoretical_occupancy", "verdict"});
+  return {v, table("Copies of 1 GiB", {{"size", {std::int64_t{1} << 30}}},
+                   {"type", "bytes_per_thread", "metric", "interval", "of_bound", "expected",
+                    "ratio:cudaMemcpyAsync", "counter:global_load_sectors",
+                    "counter:dram_read_bytes", "extra:theoretical_occupancy", "verdict"})};
 }
 
 inline View conflict_plot() {
@@ -250,7 +246,7 @@ inline Document document() {
   d.probes = {summary("copy_bandwidth", "How wide must an access be to copy at full speed?",
                       "16 bytes a thread copy 1 GiB at 4.28 TB/s, 89 % of the bus.",
                       "Each copy is timed cold with events, alternately with cudaMemcpyAsync.",
-                      61.5, {copy_plot(), copy_table()}),
+                      61.5, copy_views()),
               summary("bank_conflicts", "What does a bank conflict cost?",
                       "A load takes one cycle more for each further wavefront.",
                       "A dependent chain of accesses is timed with the SM's clock.", 12.25,
@@ -261,22 +257,34 @@ inline Document document() {
   d.probes[2].status_reason = "it hit its time limit of 300 s (--time-limit)";
   const std::string half = "copy_bandwidth/type:half/size:1GiB",
                     float4 = "copy_bandwidth/type:float4/size:1GiB";
-  const auto add_claim = [&d](const char* id, const char* statement, const char* claimed,
-                              ClaimVerdict verdict, const char* figure,
-                              std::vector<std::string> evidence, const char* probe) {
-    d.claims.push_back({id, statement, claimed, verdict, figure, std::move(evidence), probe});
-  };
-  add_claim("V1", "A copy reaches the same bandwidth with 4 to 32 bytes per thread",
-            "921 of 1008 GB/s", ClaimVerdict::refuted, "4.28 TB/s with 16, wrong output with 32",
-            {float4}, "copy_bandwidth");
-  add_claim("V5", "1 GiB is 33,554,432 sectors whatever the width", "33,554,432",
-            ClaimVerdict::confirmed, "33,554,432 with 2 and 16 bytes", {half, float4},
-            "copy_bandwidth");
-  add_claim("S3", "64-bit accesses go half-warp by half-warp", "two wavefronts",
-            ClaimVerdict::does_not_apply, "not a claim about 32-bit accesses", {},
-            "bank_conflicts");
-  add_claim("R1", "A reduction reaches copy bandwidth", "930 against 921 GB/s",
-            ClaimVerdict::not_measured, "", {}, "warp_reduce");
+  d.claims = {{"V1",
+               "A copy reaches the same bandwidth with 4 to 32 bytes per thread",
+               "921 of 1008 GB/s",
+               ClaimVerdict::refuted,
+               "4.28 TB/s with 16, wrong output with 32",
+               {float4},
+               "copy_bandwidth"},
+              {"V5",
+               "1 GiB is 33,554,432 sectors whatever the width",
+               "33,554,432",
+               ClaimVerdict::confirmed,
+               "33,554,432 with 2 and 16 bytes",
+               {half, float4},
+               "copy_bandwidth"},
+              {"S3",
+               "64-bit accesses go half-warp by half-warp",
+               "two wavefronts",
+               ClaimVerdict::does_not_apply,
+               "not a claim about 32-bit accesses",
+               {},
+               "bank_conflicts"},
+              {"R1",
+               "A reduction reaches copy bandwidth",
+               "930 against 921 GB/s",
+               ClaimVerdict::not_measured,
+               "",
+               {},
+               "warp_reduce"}};
   d.facts = facts();
   return d;
 }

@@ -125,31 +125,24 @@ int nvmlDeviceGetVbiosVersion(void*, char* out, unsigned size) {
 }
 
 // Functions that answer one number of a GPU, in NVML's unit.
-#define NUMBER(function, name, standard) \
-  int function(void*, unsigned* out) { return gpu_answer(name, standard, out); }
-NUMBER(nvmlDeviceGetPowerUsage, "power_average", 74000)
-NUMBER(nvmlDeviceGetEnforcedPowerLimit, "power_limit", 700000)
-NUMBER(nvmlDeviceGetPowerManagementDefaultLimit, "default_power_limit", 700000)
-NUMBER(nvmlDeviceGetPersistenceMode, "persistence", 1)
-NUMBER(nvmlDeviceGetComputeMode, "compute_mode", 0)
-NUMBER(nvmlDeviceGetVirtualizationMode, "virtualization", 0)
-NUMBER(nvmlDeviceGetCurrPcieLinkGeneration, "pcie_gen", 1)
-NUMBER(nvmlDeviceGetCurrPcieLinkWidth, "pcie_width", 16)
-NUMBER(nvmlDeviceGetMaxPcieLinkGeneration, "pcie_gen_max", 5)
-NUMBER(nvmlDeviceGetMaxPcieLinkWidth, "pcie_width_max", 16)
+#define NUMBER(function, name, standard, ...) \
+  int function(void*, __VA_ARGS__ out) { return gpu_answer(name, standard, out); }
+NUMBER(nvmlDeviceGetPowerUsage, "power_average", 74000, unsigned*)
+NUMBER(nvmlDeviceGetEnforcedPowerLimit, "power_limit", 700000, unsigned*)
+NUMBER(nvmlDeviceGetPowerManagementDefaultLimit, "default_power_limit", 700000, unsigned*)
+NUMBER(nvmlDeviceGetPersistenceMode, "persistence", 1, unsigned*)
+NUMBER(nvmlDeviceGetComputeMode, "compute_mode", 0, unsigned*)
+NUMBER(nvmlDeviceGetVirtualizationMode, "virtualization", 0, unsigned*)
+NUMBER(nvmlDeviceGetCurrPcieLinkGeneration, "pcie_gen", 1, unsigned*)
+NUMBER(nvmlDeviceGetCurrPcieLinkWidth, "pcie_width", 16, unsigned*)
+NUMBER(nvmlDeviceGetMaxPcieLinkGeneration, "pcie_gen_max", 5, unsigned*)
+NUMBER(nvmlDeviceGetMaxPcieLinkWidth, "pcie_width_max", 16, unsigned*)
+NUMBER(nvmlDeviceGetCurrentClocksEventReasons, "reasons", 1, unsigned long long*)
+NUMBER(nvmlDeviceGetTotalEnergyConsumption, "energy", 123456789, unsigned long long*)
+NUMBER(nvmlDeviceGetApplicationsClock, "application_clock", 1980, unsigned, unsigned*)
+NUMBER(nvmlDeviceGetDefaultApplicationsClock, "default_application_clock", 1980, unsigned,
+       unsigned*)
 #undef NUMBER
-int nvmlDeviceGetCurrentClocksEventReasons(void*, unsigned long long* bits) {
-  return gpu_answer("reasons", 1, bits);
-}
-int nvmlDeviceGetTotalEnergyConsumption(void*, unsigned long long* mj) {
-  return gpu_answer("energy", 123456789, mj);
-}
-int nvmlDeviceGetApplicationsClock(void*, unsigned, unsigned* mhz) {
-  return gpu_answer("application_clock", 1980, mhz);
-}
-int nvmlDeviceGetDefaultApplicationsClock(void*, unsigned, unsigned* mhz) {
-  return gpu_answer("default_application_clock", 1980, mhz);
-}
 int nvmlDeviceGetClockInfo(void*, unsigned which, unsigned* mhz) {
   return which == 2 ? gpu_answer("memory_clock", 3201, mhz) : gpu_answer("sm_clock", 345, mhz);
 }
