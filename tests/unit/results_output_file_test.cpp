@@ -121,7 +121,7 @@ TEST_CASE("What is packed is unpacked again, up to a limit", "[results]") {
     const std::string text(size, 'x'), packed = gzip(text);
     CHECK(packed.size() < 4000);
     CHECK(unpacked(packed, std::max(size, packed.size())) == text);
-    if (size > 0) CHECK_THROWS_AS(gunzip(packed, size - 1, "f"), Error);
+    if (size > 1 << 20) CHECK_THROWS_AS(unpacked(packed, packed.size()), Error);
   }
 }
 
