@@ -45,12 +45,8 @@ double seconds_in(const std::string& unit);
 
 /// One row of a file with rows of samples.
 struct SampleRow {
-  std::string name;
-  std::string unit = "s";  ///< a time becomes one in seconds, whatever its unit
-  Better better = Better::lower;
+  MetricValue metric;  ///< without its value; a time becomes one in seconds, whatever its unit
   std::vector<double> samples{};
-  double elapsed_s = 0;                ///< wall time of them all; 0: not known
-  std::string problem{};               ///< why it has no usable sample
   std::optional<double> median{};      ///< counts where no row of the name has a sample
   std::optional<Interval> interval{};  ///< of a metric that has one sample; others have theirs
 };

@@ -76,10 +76,10 @@ void parse_csv(std::string_view text, RunMetrics& run, PooledMetrics& metrics) {
     if (fields.size() < 4) refuse("has no sample");
     const auto better = from_string<Better>(trimmed(fields[2]));
     if (!better) refuse("says neither \"higher\" nor \"lower\" in its third column");
-    SampleRow row{.name = clean(fields[0]), .unit = clean(trimmed(fields[1])), .better = *better};
-    if (!names.insert(row.name).second)
+    SampleRow row{{clean(fields[0]), clean(trimmed(fields[1])), *better}};
+    if (!names.insert(row.metric.name).second)
       refuse(fmt::format("has \"{}\" again; expected: one line a metric, with all its samples",
-                         quotable(row.name)));
+                         quotable(row.metric.name)));
     for (std::size_t i = 3; i < fields.size(); ++i) {
       const std::string_view sample = trimmed(fields[i]);
       if (sample.empty()) continue;

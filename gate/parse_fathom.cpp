@@ -24,16 +24,11 @@ GpuState state_of(const Fields& telemetry) {
 
 /// What of the entry's verdict forbids to use its value.
 std::string problem_of(VerdictStatus verdict) {
-  switch (verdict) {
-    case VerdictStatus::wrong_output:
-      return "its output was wrong";
-    case VerdictStatus::failed:
-      return "it failed";
-    case VerdictStatus::above_bound:
-      return "it is better than its physical bound, so that one of the two is wrong";
-    default:
-      return {};
-  }
+  if (verdict == VerdictStatus::wrong_output) return "its output was wrong";
+  if (verdict == VerdictStatus::failed) return "it failed";
+  if (verdict == VerdictStatus::above_bound)
+    return "it is better than its physical bound, so that one of the two is wrong";
+  return {};
 }
 
 void add_entry(const Fields& row, RunMetrics& run, std::vector<double>& repeatabilities) {

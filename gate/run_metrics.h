@@ -43,8 +43,8 @@ struct RunMetrics {
   bool replay = false;
   bool by_median = false;  ///< values are medians, whose intervals are known, of CPU programs too
   std::string date{};      ///< ISO 8601
-  std::string commit{};  ///< of Fathom; empty where there is none
-  std::string suite{};   ///< of Fathom; empty where there is none
+  std::string commit{};    ///< of Fathom; empty where there is none
+  std::string suite{};     ///< of Fathom; empty where there is none
   Identity identity{};
   std::vector<MetricValue> metrics{};                ///< names are unique
   std::vector<std::optional<Interval>> intervals{};  ///< of the medians in another tool's file

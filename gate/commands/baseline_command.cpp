@@ -123,7 +123,7 @@ ExitCode history(const HistoryArguments& arguments) {
   const auto histories = history_of(runs);
   print_out(history_text(histories));
   if (!arguments.out.empty())
-    fmt::print("Page: {}\n", write_history(histories, history_page(runs), arguments.out).string());
+    fmt::print("Page: {}\n", write_history(histories, runs, arguments.out).string());
   return ExitCode::ok;
 }
 
@@ -137,30 +137,22 @@ void add_history_flags(CLI::App& app, HistoryArguments& arguments) {
       "Example:\n  fathom history baselines --out history\n");
 }
 
-/// `with_arguments`, of what reads documents.
-template <class Arguments>
-AddCommand of_documents(void (*add)(CLI::App&, Arguments&), ExitCode (*act)(const Arguments&)) {
-  return [command = with_arguments(add, act)](CLI::App& app) {
-    return [act = command(app)] { return with_gate_codes(act); };
-  };
-}
-
 }  // namespace
 
 std::function<ExitCode()> add_history(CLI::App& app) {
-  return of_documents(add_history_flags, history)(app);
+  return with_arguments(add_history_flags, history)(app);
 }
 
 std::vector<Command> baseline_commands() {
   return {{.name = "add",
            .summary = "Keep results as earlier runs to compare with",
-           .add = of_documents(add_add_flags, add)},
+           .add = with_arguments(add_add_flags, add)},
           {.name = "list",
            .summary = "Show what runs there are, by identity",
-           .add = of_documents(add_baseline_flag, list)},
+           .add = with_arguments(add_baseline_flag, list)},
           {.name = "prune",
            .summary = "Remove files that hold no run, and with a flag old runs",
-           .add = of_documents(add_prune_flags, prune)}};
+           .add = with_arguments(add_prune_flags, prune)}};
 }
 
 }  // namespace fathom

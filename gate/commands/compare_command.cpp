@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "gate/commands/gate_commands.h"
-#include "gate/run_metrics.h"
+#include "gate/history.h"
 #include "results/fail.h"
 #include "results/verdict.h"
 #include "tools/compare_files.h"
@@ -12,19 +12,14 @@ namespace fathom {
 using namespace gate;
 namespace {
 
-/// The metrics as entries, each with the interval that its samples give. `read_run_metrics` has
-/// checked them.
-Document document_of(const RunMetrics& run) {
-  Document document;
-  for (std::size_t i = 0; i < run.metrics.size(); ++i) {
-    const MetricValue& metric = run.metrics[i];
-    Entry entry;
-    entry.name = entry.probe = metric.name;
-    entry.metric = {"value", metric.unit, metric.better, {}};
-    if (metric.problem.empty()) entry.metric.value = metric.value;
+/// Each entry with the interval that its samples give.
+Document judged_document_of(const RunMetrics& run) {
+  Document document = document_of(run);
+  for (std::size_t i = 0; i < document.entries.size(); ++i) {
+    Entry& entry = document.entries[i];
+    entry.probe = entry.name;
     if (i < run.intervals.size()) entry.interval = run.intervals[i];
     judge_entry(entry);
-    document.entries.push_back(std::move(entry));
   }
   return document;
 }
@@ -51,7 +46,7 @@ reports::Comparison comparison_of(const CompareArguments& arguments) {
   const auto differences = differences_of(a, b);
   require_one_tool(a, b, differences);
   reports::Comparison comparison =
-      reports::compare(document_of(a), document_of(b), a.origin, b.origin);
+      reports::compare(judged_document_of(a), judged_document_of(b), a.origin, b.origin);
   comparison.a = described(a);
   comparison.b = described(b);
   comparison.machine.clear();
@@ -64,8 +59,7 @@ reports::Comparison comparison_of(const CompareArguments& arguments) {
 }
 
 ExitCode compare(const CompareArguments& arguments) {
-  return with_gate_codes(
-      [&] { return tell_comparison(arguments, [&] { return comparison_of(arguments); }); });
+  return tell_comparison(arguments, [&] { return comparison_of(arguments); });
 }
 
 }  // namespace

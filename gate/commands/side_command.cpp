@@ -83,19 +83,6 @@ bool can_start_together(const SideCommand& side) {
   return help.output.find(together_flag) != std::string::npos;
 }
 
-/// Else the folder would hold a mixture of two checks.
-void refuse_earlier_rounds(const fs::path& folder) {
-  std::error_code none;
-  for (fs::directory_iterator place(folder, none); !none && place != fs::directory_iterator();
-       place.increment(none)) {
-    if (place->path().filename().string().starts_with("round-"))
-      fail(
-          ExitCode::bad_input,
-          "{} holds rounds of an earlier check: choose another folder with --keep, or remove them.",
-          folder.string());
-  }
-}
-
 }  // namespace
 
 std::string shell_quoted(const std::string& text) {
@@ -180,7 +167,15 @@ ChildStart SideCommand::start(const fs::path& result, const std::vector<std::str
 ProcessRounds::ProcessRounds(SideCommand base, SideCommand head, fs::path folder,
                              std::chrono::milliseconds limit)
     : base_(std::move(base)), head_(std::move(head)), folder_(std::move(folder)), limit_(limit) {
-  refuse_earlier_rounds(folder_);
+  // Else the folder would hold a mixture of two checks.
+  std::error_code none;
+  for (fs::directory_iterator place(folder_, none), end; !none && place != end;
+       place.increment(none))
+    if (place->path().filename().string().starts_with("round-"))
+      fail(
+          ExitCode::bad_input,
+          "{} holds rounds of an earlier check: choose another folder with --keep, or remove them.",
+          folder_.string());
   base_.start_together = head_.start_together =
       can_start_together(base_) && can_start_together(head_);
 }
