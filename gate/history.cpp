@@ -10,7 +10,6 @@
 
 #include "gate/outputs.h"
 #include "reports/markdown.h"
-#include "reports/page/page.h"
 #include "results/atomic_file.h"
 #include "results/format.h"
 #include "results/segmentation.h"
@@ -20,9 +19,6 @@ namespace {
 
 /// Fewer runs than these have no history: two levels of three runs each.
 constexpr std::size_t fewest_runs = 6;
-
-/// Of the HTML page: some 60 KB each of 230 metrics.
-constexpr std::size_t most_page_runs = 100;
 
 MachineHistory history_of_machine(std::vector<RunMetrics> runs) {
   std::ranges::stable_sort(runs, {}, &RunMetrics::date);
@@ -54,20 +50,6 @@ MachineHistory history_of_machine(std::vector<RunMetrics> runs) {
   }
   std::ranges::stable_sort(history.changes, std::greater<>(), &HistoryChange::size);
   return history;
-}
-
-/// Every metric of the newest runs by its date.
-std::string html_page_of(const std::vector<RunMetrics>& runs) {
-  std::vector<const RunMetrics*> newest;
-  for (const RunMetrics& run : runs) newest.push_back(&run);
-  std::ranges::stable_sort(newest, {}, &RunMetrics::date);
-  if (newest.size() > most_page_runs) newest.erase(newest.begin(), newest.end() - most_page_runs);
-  std::vector<Document> documents;
-  for (const RunMetrics* run : newest) documents.push_back(document_of(*run));
-  std::vector<reports::ShownDocument> shown;
-  for (std::size_t i = 0; i < newest.size(); ++i)
-    shown.push_back({&documents[i], std::filesystem::path(newest[i]->origin).filename().string()});
-  return reports::html_page(shown, {});
 }
 
 /// "30 runs of 229 metrics".
@@ -160,29 +142,8 @@ std::string history_text(const std::vector<MachineHistory>& histories) {
   return text;
 }
 
-Document document_of(const RunMetrics& run) {
-  Document document;
-  document.date = run.date;
-  document.fathom_commit = run.commit;
-  document.suite = run.suite;
-  document.fingerprint.gpu_name = fact_of(run, "gpu_name");
-  document.fingerprint.driver = fact_of(run, "driver");
-  document.fingerprint.toolkit = fact_of(run, "toolkit");
-  for (const MetricValue& metric : run.metrics) {
-    Entry& entry = document.entries.emplace_back();
-    entry.name = metric.name;
-    entry.probe = metric.name.substr(0, metric.name.find('/'));
-    entry.metric = {"value", metric.unit, metric.better, {}};
-    if (metric.problem.empty()) entry.metric.value = metric.value;
-    entry.timing.sm_clock_hz = entry.telemetry.sm_clock_hz.median = metric.state.sm_clock_hz;
-    entry.telemetry.power_w.median = metric.state.power_w;
-    entry.telemetry.throttle_reasons = metric.state.throttle_reasons;
-  }
-  return document;
-}
-
 std::filesystem::path write_history(const std::vector<MachineHistory>& histories,
-                                    const std::vector<RunMetrics>& runs,
+                                    const std::string& every_metric,
                                     const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -193,7 +154,7 @@ std::filesystem::path write_history(const std::vector<MachineHistory>& histories
       "Change points over the runs of each machine, by penalised segmentation. Advisory: with many "
       "metrics a few are chance. " +
       reports::explore_link("Every metric by date", "view=history") +
-      fmt::format(", of the newest {} runs at most.", most_page_runs));
+      fmt::format(", of the newest {} runs at most.", most_history_page_runs));
   for (const MachineHistory& history : histories) {
     page.heading(2, reports::escape_text(history.title), "machine");
     page.paragraph(
@@ -216,7 +177,7 @@ std::filesystem::path write_history(const std::vector<MachineHistory>& histories
   }
   const std::filesystem::path file = folder / "README.md";
   write_file_atomically(file, page.text());
-  write_file_atomically(folder / "index.html", html_page_of(runs));
+  write_file_atomically(folder / "index.html", every_metric);
   return file;
 }
 

@@ -42,14 +42,18 @@ std::vector<MachineHistory> history_of(std::vector<RunMetrics> runs);
 /// For a terminal.
 std::string history_text(const std::vector<MachineHistory>& histories);
 
-/// Writes `folder`/README.md with each machine's changes, and index.html with every metric of the
-/// newest `runs` by its date. Returns the first. Throws Error(output_unwritable) or
-/// Error(output_full).
-std::filesystem::path write_history(const std::vector<MachineHistory>& histories,
-                                    const std::vector<RunMetrics>& runs,
-                                    const std::filesystem::path& folder);
-
 /// The run as a result document: its metrics are entries.
 Document document_of(const RunMetrics& run);
+
+/// Some 60 KB each of 230 metrics.
+inline constexpr std::size_t most_history_page_runs = 100;
+
+/// The HTML page with every metric of the newest runs by its date.
+std::string history_page(const std::vector<RunMetrics>& runs);
+
+/// Writes `folder`/README.md with each machine's largest changes, and index.html with that page.
+/// Throws Error(output_unwritable) or Error(output_full).
+std::filesystem::path write_history(const std::vector<MachineHistory>& histories,
+                                    const std::string& page, const std::filesystem::path& folder);
 
 }  // namespace fathom::gate

@@ -123,7 +123,7 @@ ExitCode history(const HistoryArguments& arguments) {
   const auto histories = history_of(runs);
   print_out(history_text(histories));
   if (!arguments.out.empty())
-    fmt::print("Page: {}\n", write_history(histories, runs, arguments.out).string());
+    fmt::print("Page: {}\n", write_history(histories, history_page(runs), arguments.out).string());
   return ExitCode::ok;
 }
 
