@@ -1,7 +1,6 @@
 #include "gate/commands/side_command.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -75,11 +74,10 @@ bool is_usable(const SideCommand& side, const ProcessEnd& end) {
   return end.status == 0 || (side.is_build() && usable.contains(static_cast<ExitCode>(end.status)));
 }
 
-/// Whether it is a build that knows `fathom run --start-together`, as its own help says.
+/// Whether it is a build that knows `fathom run --start-together`.
 bool can_start_together(const SideCommand& side) {
   if (!side.is_build()) return false;
-  const CapturedRun help =
-      run_and_capture(side.program, {"run", "--help"}, std::chrono::seconds(10));
+  const auto help = run_and_capture(side.program, {"run", "--help"}, std::chrono::seconds(10));
   return help.output.find(together_flag) != std::string::npos;
 }
 
@@ -95,17 +93,16 @@ std::string filter_for(const std::vector<std::string>& names) {
   for (const std::string& name : names)
     if (const auto opponent = name.rfind(" vs "); opponent != std::string::npos)
       wanted.insert(name.substr(0, opponent));
-  std::vector<std::string> escaped;
+  std::string filter;
   for (const std::string& name : wanted) {
-    std::string text;
+    filter += filter.empty() ? "^(" : "|";
     for (const char c : name) {
-      // Closing brackets need none, and POSIX knows no escape for them.
-      if (std::string_view("\\^$.|?*+()[{").find(c) != std::string_view::npos) text += '\\';
-      text += c;
+      // Closing brackets need no escape, and POSIX knows none for them.
+      if (std::string_view("\\^$.|?*+()[{").find(c) != std::string_view::npos) filter += '\\';
+      filter += c;
     }
-    escaped.push_back(std::move(text));
   }
-  return fmt::format("^({})(/|$)", fmt::join(escaped, "|"));
+  return filter + ")(/|$)";
 }
 
 std::vector<fs::path> programs_of_build(const fs::path& build) {
