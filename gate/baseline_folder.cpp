@@ -42,7 +42,7 @@ MetricValue metric_of(dom::element element, const Place& at) {
     return cells[column].is_null() ? std::nullopt : std::optional(number(column));
   };
   const Better better = word_of<Better>(cells[2], at.at(2));
-  MetricValue metric{text(0), text(1), better, number(3), 0, {}, {}};
+  MetricValue metric{text(0), text(1), better, number(3)};
   metric.state = {optional(4), optional(5), optional(6), {}};
   if (cells.size() > 7)
     each_of(list_of(cells[7], at.at(7)), at.at(7), [&](dom::element reason, const Place& place) {
@@ -79,15 +79,13 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-bool ends_in_hash(const std::string& name) {
-  constexpr std::size_t digits = 16;
-  return name.size() > digits && name[name.size() - digits - 1] == '-' &&
-         name.find_last_not_of("0123456789abcdef") == name.size() - digits - 1;
-}
-
 /// Whether prune may remove a file: one that `add` named, in a folder that it named. Whatever else
 /// lies in a folder given by mistake is nobody's to remove, a result that was not copied least.
 bool is_of_add(const fs::path& file) {
+  const auto ends_in_hash = [](const std::string& name) {
+    const auto dash = name.find_last_not_of("0123456789abcdef");
+    return dash != name.npos && name[dash] == '-' && name.size() - dash == 1 + 16;
+  };
   return ends_in_hash(file.stem().string()) && ends_in_hash(file.parent_path().filename().string());
 }
 
@@ -126,12 +124,11 @@ std::string baseline_text(const RunMetrics& run) {
 
 void parse_baseline(const Fields& document, RunMetrics& run) {
   const double version = document.number(baseline_key);
-  if (version != 1 && version != baseline_version) {
+  if (version != 1 && version != baseline_version)
     fail(ExitCode::document_version,
          "{}: is a baseline of version {}, and this Fathom reads versions 1 and {}: use the Fathom "
          "that wrote it.",
          run.origin, version, baseline_version);
-  }
   const std::string program = document.text("program");
   if (program != "fathom" && program != "google-benchmark")
     document.refuse("program", "is none of \"fathom\", \"google-benchmark\"");
@@ -149,8 +146,7 @@ void parse_baseline(const Fields& document, RunMetrics& run) {
 }
 
 fs::path BaselineFolder::folder_for(const RunMetrics& run) const {
-  const std::string machine = run.fathom ? fact_of(run, "gpu_name") : fact_of(run, "host_name");
-  const std::string name = reports::slug(machine);
+  const std::string name = reports::slug(fact_of(run, run.fathom ? "gpu_name" : "host_name"));
   return root_ / fmt::format("{}-{}", name.empty() ? "unknown" : name, identity_key(run));
 }
 
@@ -170,8 +166,7 @@ fs::path BaselineFolder::add(const RunMetrics& run) const {
          "{} cannot be made ({}): give another folder with --baseline.", folder.string(),
          error.message());
   const std::string text = baseline_text(run);
-  const fs::path file =
-      folder / fmt::format("{}-{}.json", reports::slug(run.date), hash_of({text}));
+  const fs::path file = folder / (reports::slug(run.date) + "-" + hash_of({text}) + ".json");
   write_file_atomically(file, text);
   return file;
 }
@@ -212,11 +207,9 @@ std::vector<RunMetrics> BaselineFolder::runs_like(const RunMetrics& run) const {
   ReadRuns read = read_runs(files_like(run));
   if (read.unreadable.empty()) return std::move(read.runs);
   const auto& [file, error] = read.unreadable.front();
-  std::string why = error.what();
-  if (is_lost_run(file, error))
-    why +=
-        fmt::format(" `fathom baseline prune --baseline {}` removes such files.", root_.string());
-  throw Error(error.code(), why);
+  const std::string what_to_do =
+      fmt::format(" `fathom baseline prune --baseline {}` removes such files.", root_.string());
+  throw Error(error.code(), error.what() + (is_lost_run(file, error) ? what_to_do : ""));
 }
 
 std::vector<RunMetrics> BaselineFolder::ratios_like(const RunMetrics& run) const {
@@ -241,8 +234,8 @@ std::vector<RunMetrics> BaselineFolder::newest_of_each() const {
 BaselineFolder::Pruned BaselineFolder::prune(const Pruning& pruning) const {
   if (!is_there(root_)) fail(ExitCode::bad_input, "{}: there is no such folder.", root_.string());
   Pruned pruned;
-  for (const fs::path& folder : entries_of(root_, is_folder)) {
-    const auto [runs, unreadable] = read_runs(entries_of(folder, is_run));
+  for (const Group& group : groups()) {
+    const auto [runs, unreadable] = read_runs(group.files);
     for (std::size_t i = 0; i < runs.size(); ++i) {
       const bool surplus = pruning.keep > 0 && runs.size() - i > pruning.keep;
       if ((surplus || runs[i].date < pruning.older_than) && is_of_add(runs[i].origin))

@@ -11,9 +11,9 @@
 
 namespace fathom::gate {
 
-/// Earlier runs in a folder: one file a run, in a subfolder for each identity. Nothing is ever
-/// rewritten: a file appears whole under a name made of its date and content, or not at all. So
-/// jobs may add at the same time, and a crash leaves at most a temporary file that nobody reads.
+/// Earlier runs in a folder: one file a run, in a subfolder for each identity. Nothing is
+/// rewritten: a file appears whole, named by its date and content, or not at all. So jobs may add
+/// at the same time, and a crash leaves at most a temporary file that nobody reads.
 class BaselineFolder {
  public:
   explicit BaselineFolder(std::filesystem::path root) : root_(std::move(root)) {}

@@ -104,19 +104,16 @@ class Confirmation {
   /// whether rounds count.
   bool measure_until_quiet(int rounds) {
     const std::vector<Candidate> wanted = candidates_;
-    const auto lacks_time = [](const Candidate& one) { return !one.no_time.empty(); };
-    while (true) {
-      const double began_s = run_.source.elapsed_s();
-      if (!measure(rounds)) return false;
-      const double took_s = run_.source.elapsed_s() - began_s;
-      if (!run_.options.replace_disturbed || disturbance().empty() || took_s > run_.left_s() ||
-          std::ranges::count_if(candidates_, lacks_time) >
-              std::ranges::count_if(wanted, lacks_time))
-        return true;
+    const auto lack_time = [](const std::vector<Candidate>& candidates) {
+      return std::ranges::count_if(candidates, [](auto& one) { return !one.no_time.empty(); });
+    };
+    const auto take = [&] {
       candidates_ = wanted;
-      fresh_ = {};
-      ++run_.discarded;
-    }
+      return measure(rounds);
+    };
+    return run_.take_until_quiet(fresh_, 1, take, [&] {
+      return disturbance().empty() || lack_time(candidates_) > lack_time(wanted);
+    });
   }
 
   /// Whether the sides stayed comparable.

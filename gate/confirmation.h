@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,14 +19,12 @@ struct Rounds {
 };
 
 /// The first sign, in words, that something else used the machine while rounds ran; empty if there
-/// is none. Then they decide nothing: what became slower may be that, and what did not may have
-/// been hidden by it. The signs, each above 1 %, the last two also above what the rounds' own noise
-/// explains:
-///   - another process used the GPU in some rounds and not in others (one that was there all the
-///     time, idle or not, hit both sides alike);
+/// is none. Then they decide nothing: it may be what became slower, and may hide what did. The
+/// signs, each above 1 %, the last two also above what the rounds' own noise explains:
+///   - another process used the GPU in some rounds only: one that was always there hit both sides;
 ///   - what one process measured several times differed, in the median over its metrics;
 ///   - the rounds of one side differ as a whole, by the mid-hinge over the metrics: a load may slow
-///     a third of them and leave the rest, and a median would not move;
+///     a third of them, and the median would not move;
 ///   - of fresh rounds, which follow those `before`: at least two of the metrics differ between the
 ///     sides. `series` are then of those that had not changed.
 /// Fewer than five metrics cannot tell noise of one from a disturbance of all.
@@ -39,6 +38,7 @@ struct PairedRun {
   const Rules& rules;
   CheckResult result{};
   double usual_spread = 0;    ///< from round to round, of a metric as most are
+  double took_s = 0;          ///< what the last set of rounds took
   std::size_t discarded = 0;  ///< sets of rounds that were disturbed, and taken anew
 
   double left_s() const { return options.time_limit_s - source.elapsed_s(); }
@@ -50,6 +50,11 @@ struct PairedRun {
   /// seen yet.
   bool take_rounds(std::span<const Side> order, const std::vector<std::string>& only,
                    double expected_s, Rounds& to);
+
+  /// Takes a set of rounds, and anew while it is not quiet and there is time for `times` as long.
+  /// Returns what `take` does.
+  bool take_until_quiet(Rounds& rounds, double times, const std::function<bool()>& take,
+                        const std::function<bool()>& is_quiet);
 };
 
 /// A metric that fresh rounds measure.
@@ -71,13 +76,12 @@ bool decide_if_rounds_lack(const MetricSeries& series, std::size_t rounds, const
                            MetricDecision& decision);
 
 /// Measures candidates anew, in blocks of A B B A, and decides them in the result. They come by
-/// role, of each the most severe first. After each block those that no further round can confirm
-/// are measured no longer, which spares most of the time where nothing changed; none is ever
-/// confirmed early, so that the test stays what it is. Where the machine was disturbed they are
-/// taken anew, while there is time for as many. No round is begun that would pass the time limit:
-/// the suspects that looked least worse give way first, and what is not settled then is
-/// inconclusive. `before`: the rounds that chose the candidates, which took `overhead_s` each
-/// beside measuring.
+/// role, of each the most severe first. What no further round can confirm is dropped after each
+/// block, which spares most of the time where nothing changed; none is ever confirmed early, so
+/// that the test stays what it is. Rounds that were disturbed are taken anew, while there is time.
+/// None is begun that would pass the time limit: the suspects that looked least worse give way
+/// first, and what is not settled then is inconclusive. `before`: the rounds that chose the
+/// candidates, which took `overhead_s` each beside measuring.
 void confirm(PairedRun& run, std::vector<Candidate> candidates, const Rounds& before,
              double overhead_s);
 

@@ -88,8 +88,7 @@ struct CheckResult {
 std::optional<Interval> change_interval(const MetricDecision& decision);
 
 /// The one figure that all outputs give for a metric's change, negative where its value fell: the
-/// Hodges-Lehmann estimate, or without one the ratio of the medians; nothing where neither has a
-/// meaning.
+/// Hodges-Lehmann estimate, else the ratio of the medians; nothing where neither has a meaning.
 std::optional<double> change_of(const MetricDecision& decision);
 
 /// Those of one outcome, the largest change first.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <limits>
 
 #include "gate/confirmation.h"
 #include "gate/rank_statistics.h"
@@ -21,7 +21,7 @@ struct Sign {
   double ratio() const { return apart / noise; }
 };
 
-/// So many standard deviations are no noise: of some dozens of rounds one may be the farthest.
+/// Four standard deviations are no noise: of some dozens of rounds one may be the farthest.
 Sign sign_of(double apart, const std::vector<double>& deviations) {
   return {apart, std::max(limit, 4 * median(deviations))};
 }
@@ -69,12 +69,12 @@ Sign shift_of_sides(const std::vector<OrientedSamples>& steady) {
 
 std::string disturbance_of(const Rounds& rounds, const std::vector<MetricSeries>& series,
                            const Rounds* before) {
-  std::optional<double> fewest;  // other processes
+  constexpr double none = std::numeric_limits<double>::infinity();
+  double fewest = none;  // other processes
   for (const Rounds* some : {&rounds, before ? before : &rounds})
     for (const auto* side : {&some->base, &some->head})
       for (const RunMetrics& run : *side)
-        if (run.other_processes && (!fewest || run.other_processes < fewest))
-          fewest = run.other_processes;
+        fewest = std::min(fewest, run.other_processes.value_or(none));
   std::size_t visited = 0, unsteady = 0;
   double worst = 0;
   for (const auto* side : {&rounds.base, &rounds.head})

@@ -42,6 +42,9 @@ std::vector<MachineHistory> history_of(std::vector<RunMetrics> runs);
 /// For a terminal.
 std::string history_text(const std::vector<MachineHistory>& histories);
 
+/// The run as a result document: its metrics are entries.
+Document document_of(const RunMetrics& run);
+
 /// Some 60 KB each of 230 metrics.
 inline constexpr std::size_t most_history_page_runs = 100;
 

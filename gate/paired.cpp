@@ -21,25 +21,6 @@ using Role = Candidate::Role;
 constexpr int first_rounds = 2;  ///< of all metrics, per side
 constexpr std::size_t controls_wanted = 8, improvements_shown = 8;
 
-/// The first rounds, and when those that count began.
-struct FirstRounds : Rounds {
-  double began_s = 0;
-};
-
-/// Returns whether it has them all. Rounds that were disturbed are taken anew while there is time
-/// for as many once more and for fresh ones after them.
-bool take_until_quiet(PairedRun& run, const std::vector<Side>& order, FirstRounds& all) {
-  while (run.take_rounds(order, {}, 0, all)) {
-    const double took_s = run.source.elapsed_s() - all.began_s;
-    if (!run.options.replace_disturbed || 2 * took_s > run.left_s() ||
-        disturbance_of(all, series_of(all.base, all.head)).empty())
-      return true;
-    all = {{}, run.source.elapsed_s()};
-    ++run.discarded;
-  }
-  return false;
-}
-
 /// Whether a round failed by the head's own fault: it fails again although the base, in a round
 /// between, does not. Its rounds are added.
 bool head_never_works(PairedRun& run, Rounds& all) {
@@ -102,8 +83,8 @@ void sort_by_severity(auto first, auto last) {
 }
 
 /// A few of all kinds, since a load may leave one kind alone: evenly over the run's order, in
-/// which like stands beside like, those whose noise is below what counts; only where these are
-/// too few, the least noisy of the others as well.
+/// which like stands beside like. The least noisy of those whose noise is above what counts are
+/// among them only where the others are too few.
 void choose_controls(std::vector<Candidate>& controls) {
   const auto noisy = std::stable_partition(
       controls.begin(), controls.end(), [](const auto& control) { return control.severity >= -1; });
@@ -146,9 +127,9 @@ double usual_spread(const std::vector<MetricSeries>& series) {
   return median_or_none(spreads).value_or(0);
 }
 
-void decide(PairedRun& run, const FirstRounds& all) {
+void decide(PairedRun& run, const Rounds& all) {
   const std::vector<MetricSeries> series = series_of(all.base, all.head, run.rules);
-  const double round_s = (run.source.elapsed_s() - all.began_s) / (2.0 * first_rounds);
+  const double round_s = run.took_s / (2.0 * first_rounds);
   run.usual_spread = usual_spread(series);
   std::vector<Candidate> candidates = screen_all(run, series);
   // Where the first rounds were disturbed, the fresh ones would look for the wrong suspects.
@@ -163,17 +144,14 @@ void decide(PairedRun& run, const FirstRounds& all) {
     }
     return;
   }
-  // What a round takes beside measuring; all of it where no round can leave anything out.
-  double overhead_s = round_s;
-  if (run.source.can_select()) {
-    double measuring_s = 0;
+  // Where no round can leave anything out, measuring a candidate adds nothing to it.
+  double measuring_s = 0;
+  if (run.source.can_select())
     for (const MetricSeries& metric : series)
       if (!metric.base.empty()) measuring_s += metric.base.front().elapsed_s;
-    overhead_s = std::max(0.0, round_s - measuring_s);
-  } else {
+  if (!run.source.can_select())
     for (Candidate& candidate : candidates) candidate.elapsed_s = 0;
-  }
-  confirm(run, std::move(candidates), all, overhead_s);
+  confirm(run, std::move(candidates), all, std::max(0.0, round_s - measuring_s));
   const std::string words = what_would_pass(run.result);
   if (exit_code(run.result) == ExitCode::ok && !words.empty()) run.result.notes.push_back(words);
 }
@@ -227,13 +205,28 @@ bool PairedRun::take_rounds(std::span<const Side> order, const std::vector<std::
   return true;
 }
 
+bool PairedRun::take_until_quiet(Rounds& rounds, double times, const std::function<bool()>& take,
+                                 const std::function<bool()>& is_quiet) {
+  while (true) {
+    const double began_s = source.elapsed_s();
+    if (!take()) return false;
+    took_s = source.elapsed_s() - began_s;
+    if (!options.replace_disturbed || times * took_s > left_s() || is_quiet()) return true;
+    rounds = {};
+    ++discarded;
+  }
+}
+
 CheckResult check_paired(RoundSource& source, const PairedOptions& options, const Rules& rules) {
   PairedRun run{source, options, rules};
   run.result.mode = "paired";
-  FirstRounds all{{}, source.elapsed_s()};
+  Rounds all;
   const std::vector<Side> order = round_order(first_rounds, options.seed);
   try {
-    const bool complete = take_until_quiet(run, order, all);
+    const auto take = [&] { return run.take_rounds(order, {}, 0, all); };
+    // Twice: fresh ones follow.
+    const bool complete = run.take_until_quiet(
+        all, 2, take, [&] { return disturbance_of(all, series_of(all.base, all.head)).empty(); });
     run.result.rounds = all.base.size();
     if (complete)
       decide(run, all);

@@ -50,16 +50,15 @@ inline constexpr int rounds_of_block = 4;
 std::vector<Side> round_order(int rounds, std::uint64_t seed);
 
 /// Fresh rounds per side: so many that the rank test can be sure of one of `suspects` metrics, with
-/// some to spare for ranks that are not perfectly apart, and more where rounds differ by so much
-/// (`spread`) that three times the noise of so few would hide 2.5 %. Even, 6 to 20.
+/// some to spare, and more where rounds differ by so much (`spread`) that three times the noise of
+/// so few would hide 2.5 %. Even, 6 to 20.
 int confirmation_rounds_for(std::size_t suspects, double spread = 0);
 
-/// Compares two sides: a few rounds of everything; then the metrics that look worse by half of what
-/// counts, and by their own noise, are suspects. Fresh rounds of them alone decide: what chose them
-/// cannot also judge them. A few metrics that did not change run with them: if those move too, the
-/// machine was disturbed, and the rounds are taken anew while there is time. A head whose first
-/// round fails is tried again after a round of the base: if that ends well and it fails again, all
-/// metrics of the base are missing.
+/// Compares two sides. After a few rounds of everything, the metrics that look worse by half of
+/// what counts, and by their own noise, are suspects. Fresh rounds of them alone decide: what chose
+/// them cannot also judge them. A few metrics that did not change run with them: if those move too,
+/// the machine was disturbed, and the rounds are taken anew while there is time. A head whose first
+/// round fails twice, with a good round of the base between, lacks all metrics of the base.
 CheckResult check_paired(RoundSource& source, const PairedOptions& options, const Rules& rules);
 
 }  // namespace fathom::gate

@@ -15,7 +15,7 @@ namespace fathom::gate {
 /// `host`, it is taken to be of the one that reads it.
 Identity identity_of_program(const std::string& program, const std::string& host = "");
 
-/// The fact "statistic" of a program whose samples other load on its machine can only lengthen: the
+/// The fact "statistic" of a program on a CPU: other load can only lengthen its samples, so the
 /// fastest differs least from run to run (docs/gate/real-noise.md). A GPU's samples keep their
 /// median: among the fastest are those before its clock fell.
 inline constexpr const char* fastest_sample = "fastest sample";
@@ -23,8 +23,7 @@ inline constexpr const char* fastest_sample = "fastest sample";
 /// When a file was written: the date of a run that says none.
 std::string date_of_file(std::filesystem::file_time_type time);
 
-/// Refuses more rows of measurements than any run has, since the gate holds those of all runs at
-/// once.
+/// Refuses more rows than any run has, since the gate holds those of all runs at once.
 void require_few_rows(const Fields& document, std::string_view key);
 
 /// Calls `use` for each row, once require_few_rows has passed.
@@ -45,12 +44,8 @@ double seconds_in(const std::string& unit);
 
 /// One row of a file with rows of samples.
 struct SampleRow {
-  std::string name;
-  std::string unit = "s";  ///< a time becomes one in seconds, whatever its unit
-  Better better = Better::lower;
+  MetricValue metric;  ///< without its value; a time becomes one in seconds, whatever its unit
   std::vector<double> samples{};
-  double elapsed_s = 0;                ///< wall time of them all; 0: not known
-  std::string problem{};               ///< why it has no usable sample
   std::optional<double> median{};      ///< counts where no row of the name has a sample
   std::optional<Interval> interval{};  ///< of a metric that has one sample; others have theirs
 };
@@ -72,8 +67,8 @@ class PooledMetrics {
   std::map<std::string, std::size_t> by_name_;
 };
 
-// The kinds of document that the gate reads. Each fills `run`, whose origin is set, and those with
-// rows of samples fill `metrics`; names and figures are checked by the caller.
+// The kinds of document that the gate reads. Each fills `run`, whose origin is set, or `metrics`
+// where it has rows of samples; names and figures are checked by the caller.
 
 void parse_fathom(const Fields& document, RunMetrics& run);
 void parse_baseline(const Fields& document, RunMetrics& run);

@@ -35,17 +35,9 @@ std::string machine_or(const std::string& host) {
   return machine && *machine ? machine : host;
 }
 
-/// The context's facts that stay the same from run to run of one machine and build type; the clock
-/// that it also names is a reading of the moment.
-Identity identity_of_context(const Fields& context) {
-  Identity identity{{"host_name", machine_or(context.text_or("host_name", ""))}};
-  const auto cpus = context.optional_number("num_cpus");
-  identity.emplace_back("num_cpus", cpus ? fmt::format("{}", *cpus) : "");
-  if (context.has("cpu_scaling_enabled"))
-    identity.emplace_back("cpu_scaling_enabled",
-                          context.truth_or("cpu_scaling_enabled", false) ? "true" : "false");
-  identity.emplace_back("library_build_type", context.text_or("library_build_type", ""));
-  return identity;
+std::string number_as_text(const Fields& fields, std::string_view key) {
+  const auto number = fields.optional_number(key);
+  return number ? fmt::format("{}", *number) : "";
 }
 
 /// The local time that Google Benchmark writes, in UTC: with its zone, and in old versions without
@@ -67,15 +59,7 @@ std::string date_of_context(const Fields& context) {
   return date_of(date, context.place().at("date"));
 }
 
-std::string failure_of(const Fields& row) {
-  if (row.truth_or("error_occurred", false))
-    return "it failed: " + row.text_or("error_message", "no message");
-  if (row.truth_or("skipped", false))
-    return "it was skipped: " + row.text_or("skip_message", "no message");
-  return {};
-}
-
-/// A measurement, or the median of several.
+/// A measurement of Google Benchmark, or the median of several.
 void add_row(const Fields& row, PooledMetrics& metrics) {
   const std::string name = row.text("name"), type = row.text_or("run_type", "");
   std::string aggregate = type == "iteration" ? "" : row.text_or("aggregate_name", "");
@@ -88,22 +72,28 @@ void add_row(const Fields& row, PooledMetrics& metrics) {
       if (name.ends_with(std::string("_") + word)) aggregate = word;
   }
   if (!aggregate.empty() && aggregate != "median") return;
-  SampleRow found{.name = row.text_or("run_name", ""), .problem = failure_of(row)};
-  if (found.name.empty())
-    found.name =
+  MetricValue metric{row.text_or("run_name", ""), "s"};
+  if (metric.name.empty())
+    metric.name =
         aggregate.empty() || !name.ends_with("_median") ? name : name.substr(0, name.size() - 7);
-  if (!found.problem.empty()) return metrics.add(std::move(found), row.place());
-  found.unit = row.text_or("time_unit", "ns");
-  if (seconds_in(found.unit) == 0)
+  if (row.truth_or("error_occurred", false))
+    metric.problem = "it failed: " + row.text_or("error_message", "no message");
+  else if (row.truth_or("skipped", false))
+    metric.problem = "it was skipped: " + row.text_or("skip_message", "no message");
+  if (!metric.problem.empty()) return metrics.add({std::move(metric)}, row.place());
+  metric.unit = row.text_or("time_unit", "ns");
+  if (seconds_in(metric.unit) == 0)
     row.refuse("time_unit", "is none of \"ns\", \"us\", \"ms\", \"s\"");
   const double time = row.number("real_time");
-  if (aggregate.empty()) {
-    found.samples = {time};
-    found.elapsed_s = time * seconds_in(found.unit) * row.optional_number("iterations").value_or(1);
-  } else {
-    found.median = time;
-  }
-  metrics.add(std::move(found), row.place().at("real_time"));
+  const Place place = row.place().at("real_time");
+  if (!aggregate.empty()) return metrics.add({.metric = metric, .median = time}, place);
+  metric.elapsed_s = time * seconds_in(metric.unit) * row.optional_number("iterations").value_or(1);
+  metrics.add({metric, {time}}, place);
+}
+
+/// What the value of a program on a CPU is.
+const char* statistic_of(const RunMetrics& run) {
+  return run.by_median ? "median" : fastest_sample;
 }
 
 double sum_of(const std::vector<double>& values) {
@@ -152,14 +142,15 @@ std::vector<double> samples_beside(const fs::path& result, const State& state) {
 }
 
 State state_of(const std::string& benchmark, const Fields& fields) {
-  State state{.row = {.name = benchmark}, .device = fields.optional_number("device")};
+  State state{.row = {{benchmark, "s"}}, .device = fields.optional_number("device")};
   each_if_any(fields, "axis_values", [&](const Fields& axis) {
-    state.row.name += "/" + axis.text("name") + "=" +
-                      (axis.member("value").is_string() ? axis.text("value")
-                                                        : fmt::format("{}", axis.number("value")));
+    const bool word = axis.member("value").is_string();
+    state.row.metric.name +=
+        fmt::format("/{}={}", axis.text("name"),
+                    word ? axis.text("value") : fmt::format("{}", axis.number("value")));
   });
   if (fields.truth_or("is_skipped", false)) {
-    state.row.problem = "it was skipped: " + fields.text_or("skip_reason", "no reason");
+    state.row.metric.problem = "it was skipped: " + fields.text_or("skip_reason", "no reason");
     return state;
   }
   each_if_any(fields, "summaries", [&](const Fields& summary) {
@@ -175,12 +166,11 @@ State state_of(const std::string& benchmark, const Fields& fields) {
       if (name == "value" && (gpu || !state.mean)) state.mean = number_or_text(data, "value");
     });
   });
-  if (!state.mean) state.row.problem = "it has no time";
+  if (!state.mean) state.row.metric.problem = "it has no time";
   return state;
 }
 
-/// The interval of pytest-benchmark's median, from its quartiles: it keeps samples only where it is
-/// asked to.
+/// Of pytest-benchmark's median, from its quartiles: it keeps samples only where it is asked to.
 std::optional<Interval> interval_of_stats(const Fields& stats) {
   const auto iqr = stats.optional_number("iqr"), rounds = stats.optional_number("rounds");
   if (!iqr || !rounds || !(*rounds > 1)) return std::nullopt;
@@ -217,18 +207,12 @@ std::vector<fs::path> newest_results(const fs::path& folder) {
   return found;
 }
 
-/// Reads a small JSON file and hands its fields on.
-template <typename Use>
-void with_json(const fs::path& file, Use use) {
+/// Reads a small JSON file.
+void with_json(const fs::path& file, const auto& use) {
   constexpr std::size_t largest = std::size_t{1} << 20;
   const std::string text = read_file_up_to(file, largest), origin = file.string();
   const ParsedJson json(text, origin);
   use(Fields(json.root(), Place{&origin}));
-}
-
-/// What the value of a program on a CPU is.
-const char* statistic_of(const RunMetrics& run) {
-  return run.by_median ? "median" : fastest_sample;
 }
 
 }  // namespace
@@ -242,7 +226,14 @@ Identity identity_of_program(const std::string& program, const std::string& host
 void parse_google_benchmark(const Fields& document, RunMetrics& run, PooledMetrics& metrics) {
   const Fields context = document.object("context");
   run.date = date_of_context(context);
-  run.identity = identity_of_context(context);
+  // What stays the same from run to run of one machine and build type; the clock that the context
+  // also names is a reading of the moment.
+  run.identity = {{"host_name", machine_or(context.text_or("host_name", ""))},
+                  {"num_cpus", number_as_text(context, "num_cpus")}};
+  if (context.has("cpu_scaling_enabled"))
+    run.identity.emplace_back("cpu_scaling_enabled",
+                              context.truth_or("cpu_scaling_enabled", false) ? "true" : "false");
+  run.identity.emplace_back("library_build_type", context.text_or("library_build_type", ""));
   each_row(document, "benchmarks", [&](const Fields& row) { add_row(row, metrics); });
   run.identity.emplace_back("statistic", metrics.have_samples() ? statistic_of(run) : "median");
 }
@@ -251,17 +242,17 @@ void parse_hyperfine(const Fields& document, RunMetrics& run, PooledMetrics& met
   run.identity = identity_of_program("hyperfine");
   run.identity.emplace_back("statistic", statistic_of(run));
   each_row(document, "results", [&](const Fields& row) {
-    SampleRow found{.name = row.text("command")};
+    SampleRow found{{row.text("command"), "s"}};
     if (row.has("times") && !row.member("times").is_null())
       each_of(row.list("times"), row.place().at("times"),
               [&](auto time, const Place& at) { found.samples.push_back(number_of(time, at)); });
     else
       found.samples.push_back(row.number(run.by_median ? "median" : "min"));
-    found.elapsed_s = sum_of(found.samples);
+    found.metric.elapsed_s = sum_of(found.samples);
     // A code other than 0 stands here only where the user had asked hyperfine to ignore it.
     if (row.has("exit_codes"))
       for (const dom::element code : row.list("exit_codes"))
-        if (code.is_null()) found.problem = "a signal ended it";
+        if (code.is_null()) found.metric.problem = "a signal ended it";
     metrics.add(std::move(found), row.place());
   });
 }
@@ -273,19 +264,17 @@ void parse_pytest_benchmark(const Fields& document, RunMetrics& run, PooledMetri
   if (machine.has("cpu")) {
     const Fields cpu = machine.object("cpu");
     run.identity.emplace_back("cpu", cpu.text_or("brand_raw", cpu.text_or("brand", "")));
-    const auto count = cpu.optional_number("count");
-    run.identity.emplace_back("num_cpus", count ? fmt::format("{}", *count) : "");
+    run.identity.emplace_back("num_cpus", number_as_text(cpu, "count"));
   }
   // "2026-11-24T16:48:10.257322+00:00": UTC, in old versions without its zone.
   const std::string date = document.text("datetime");
   run.date = date_of(date.substr(0, 19) + "Z", document.place().at("datetime"));
   each_row(document, "benchmarks", [&](const Fields& row) {
     const Fields stats = row.object("stats");
-    metrics.add({.name = row.text_or("fullname", row.text_or("name", "")),
-                 .samples = {stats.number(run.by_median ? "median" : "min")},
-                 .elapsed_s = stats.optional_number("total").value_or(0),
-                 .interval = interval_of_stats(stats)},
-                row.place());
+    MetricValue metric{row.text_or("fullname", row.text_or("name", "")), "s"};
+    const double value = stats.number(run.by_median ? "median" : "min");
+    metric.elapsed_s = stats.optional_number("total").value_or(0);
+    metrics.add({metric, {value}, {}, interval_of_stats(stats)}, row.place());
   });
 }
 
@@ -307,18 +296,18 @@ void parse_nvbench(const Fields& document, RunMetrics& run, PooledMetrics& metri
   // The mean and the median are not compared with each other: one of them for the whole run.
   bool sampled = true;
   for (State& state : states) {
-    if (!sampled || !state.row.problem.empty()) continue;
+    if (!sampled || !state.row.metric.problem.empty()) continue;
     state.row.samples = samples_beside(run.origin, state);
     sampled = !state.row.samples.empty();
   }
   for (State& state : states) {
-    SampleRow& row = state.row;
-    if (used.size() > 1 && state.device) row.name += fmt::format("/Device={}", *state.device);
+    auto& [metric, samples, median, interval] = state.row;
+    if (used.size() > 1 && state.device) metric.name += fmt::format("/Device={}", *state.device);
     if (sampled)
-      row.elapsed_s = sum_of(row.samples);
-    else if (row.problem.empty())
-      row.samples = {*state.mean};
-    metrics.add(std::move(row), document.place());
+      metric.elapsed_s = sum_of(samples);
+    else if (metric.problem.empty())
+      samples = {*state.mean};
+    metrics.add(std::move(state.row), document.place());
   }
   std::string gpus;
   for (const auto& [id, name] : devices)
@@ -344,7 +333,7 @@ void read_criterion(const fs::path& folder, RunMetrics& run, PooledMetrics& metr
                 [&](const Fields& fields) { name = fields.text_or("full_id", name); });
     with_json(result / "estimates.json", [&](const Fields& fields) {
       const Fields median = fields.object("median");
-      SampleRow row{.name = name, .unit = "ns", .samples = {median.number("point_estimate")}};
+      SampleRow row{{name, "ns"}, {median.number("point_estimate")}};
       if (median.has("confidence_interval")) {
         const Fields interval = median.object("confidence_interval");
         row.interval = {interval.number("lower_bound") * 1e-9,

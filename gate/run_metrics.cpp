@@ -34,8 +34,9 @@ void require_plausible(double value, const std::string& name, const Place& place
                              quotable(name), size < smallest ? "smaller" : "larger"));
 }
 
-/// Names that any output can carry, each there once; and figures that a measurement has.
-RunMetrics checked(RunMetrics run) {
+/// With names that any output can carry, each there once, and figures that a measurement has.
+RunMetrics checked(RunMetrics run, PooledMetrics& pooled) {
+  pooled.move_into(run);
   constexpr std::size_t longest = 1000;
   constexpr double largest_reading = 1e15, longest_s = 1e9;
   const Place place{&run.origin};
@@ -179,22 +180,23 @@ double seconds_in(const std::string& unit) {
 }
 
 void PooledMetrics::add(SampleRow row, const Place& place) {
-  if (const double seconds = seconds_in(row.unit); seconds > 0) {
+  MetricValue& metric = row.metric;
+  if (const double seconds = seconds_in(metric.unit); seconds > 0) {
     for (double& sample : row.samples) sample *= seconds;
     if (row.median) *row.median *= seconds;
-    row.unit = "s";
+    metric.unit = "s";
   }
-  for (const double sample : row.samples) require_plausible(sample, row.name, place);
-  if (row.median) require_plausible(*row.median, row.name, place);
-  const auto [found, is_new] = by_name_.try_emplace(row.name, rows_.size());
+  for (const double sample : row.samples) require_plausible(sample, metric.name, place);
+  if (row.median) require_plausible(*row.median, metric.name, place);
+  const auto [found, is_new] = by_name_.try_emplace(metric.name, rows_.size());
   if (is_new) return rows_.push_back(std::move(row));
   SampleRow& all = rows_[found->second];
-  if (all.unit != row.unit || all.better != row.better)
+  if (all.metric.unit != metric.unit || all.metric.better != metric.better)
     place.refuse(
-        fmt::format("has \"{}\" again, with another unit or direction", quotable(row.name)));
+        fmt::format("has \"{}\" again, with another unit or direction", quotable(metric.name)));
   all.samples.insert(all.samples.end(), row.samples.begin(), row.samples.end());
-  all.elapsed_s += row.elapsed_s;
-  if (!row.problem.empty()) all.problem = std::move(row.problem);
+  all.metric.elapsed_s += metric.elapsed_s;
+  if (!metric.problem.empty()) all.metric.problem = std::move(metric.problem);
   if (row.median) all.median = row.median;
 }
 
@@ -205,18 +207,14 @@ bool PooledMetrics::have_samples() const {
 
 void PooledMetrics::move_into(RunMetrics& run) {
   const bool fastest = fact_of(run, "statistic") == fastest_sample;
-  for (SampleRow& row : rows_) {
-    const auto value = row.samples.empty() ? row.median
-                       : fastest           ? std::ranges::min(row.samples)
-                                           : median(row.samples);
-    if (!value && row.problem.empty()) row.problem = "it has no value";
-    run.intervals.push_back(row.samples.size() > 1 ? median_interval(row.samples) : row.interval);
-    run.metrics.push_back({.name = std::move(row.name),
-                           .unit = std::move(row.unit),
-                           .better = row.better,
-                           .value = value.value_or(0),
-                           .elapsed_s = row.elapsed_s,
-                           .problem = std::move(row.problem)});
+  for (auto& [metric, samples, median_alone, interval] : rows_) {
+    const auto value = samples.empty() ? median_alone
+                       : fastest       ? std::ranges::min(samples)
+                                       : median(samples);
+    if (!value && metric.problem.empty()) metric.problem = "it has no value";
+    metric.value = value.value_or(0);
+    run.intervals.push_back(samples.size() > 1 ? median_interval(samples) : interval);
+    run.metrics.push_back(std::move(metric));
   }
 }
 
@@ -235,8 +233,7 @@ RunMetrics parse_run_metrics(std::string_view text, const std::string& origin) {
   RunMetrics run{.origin = origin};
   PooledMetrics metrics;
   parse(text, run, metrics);
-  metrics.move_into(run);
-  return checked(std::move(run));
+  return checked(std::move(run), metrics);
 }
 
 RunMetrics read_run_metrics(const std::filesystem::path& path, bool by_median) {
@@ -247,12 +244,11 @@ RunMetrics read_run_metrics(const std::filesystem::path& path, bool by_median) {
     read_criterion(path, run, metrics);
   else
     parse(read_file_up_to(path, largest_result), run, metrics);
-  metrics.move_into(run);
-  const bool dated = !run.date.empty() || fact_of(run, "program").empty();
-  const auto written =
-      dated ? std::filesystem::file_time_type() : std::filesystem::last_write_time(path, failed);
-  if (!dated && !failed) run.date = date_of_file(written);
-  return checked(std::move(run));
+  if (run.date.empty() && !fact_of(run, "program").empty()) {
+    const auto written = std::filesystem::last_write_time(path, failed);
+    if (!failed) run.date = date_of_file(written);
+  }
+  return checked(std::move(run), metrics);
 }
 
 }  // namespace fathom::gate

@@ -35,24 +35,23 @@ struct MetricValue {
 /// Named facts that must agree for two runs to be compared.
 using Identity = std::vector<std::pair<std::string, std::string>>;
 
-/// What the gate takes from a result: no samples, no counters. The result is a run of Fathom,
-/// a file of another benchmark tool (gate/parse.h), or an earlier run kept as a baseline.
+/// What the gate takes from a result, which is a run of Fathom, a file of another benchmark tool
+/// (gate/parse.h), or an earlier run kept as a baseline.
 struct RunMetrics {
   std::string origin{};  ///< the file
   bool fathom = false;   ///< else another tool's
   bool replay = false;
   bool by_median = false;  ///< values are medians, whose intervals are known, of CPU programs too
   std::string date{};      ///< ISO 8601
-  std::string commit{};  ///< of Fathom; empty where there is none
-  std::string suite{};   ///< of Fathom; empty where there is none
+  std::string commit{};    ///< of Fathom; empty where there is none
+  std::string suite{};     ///< of Fathom; empty where there is none
   Identity identity{};
   std::vector<MetricValue> metrics{};                ///< names are unique
   std::vector<std::optional<Interval>> intervals{};  ///< of the medians in another tool's file
   double elapsed_s = 0;                              ///< wall time of the whole run; 0: not known
   // What says that something else was going on; of a result document of Fathom alone.
   std::optional<double> other_processes{};  ///< that used the GPU, the most at one time
-  /// How far apart what one process measured several times was: the median over the entries of
-  /// their repeatability, relative; nothing for fewer than five.
+  /// The median of the entries' repeatability, relative; nothing for fewer than five.
   std::optional<double> unsteadiness{};
 };
 
@@ -66,8 +65,7 @@ struct Difference {
 /// Fathom and the other is not is the only one then.
 std::vector<Difference> differences_of(const RunMetrics& base, const RunMetrics& head);
 
-/// Why these runs cannot be compared: a replay among them, identities that differ. Each sentence
-/// once; empty if they can.
+/// Why these runs cannot be compared, each sentence once: a replay, identities that differ.
 std::vector<std::string> refusals_of(std::span<const RunMetrics> base,
                                      std::span<const RunMetrics> head);
 
@@ -89,11 +87,10 @@ std::string hash_of(const std::vector<std::string>& texts);
 std::string fact_of(const RunMetrics& run, const std::string& name);
 
 /// Reads a result document, a baseline, a file of Google Benchmark, nvbench, pytest-benchmark or
-/// hyperfine, or a CSV "name,unit,better,sample,...", found out by its content. Where rows share a
-/// name it takes their median, or the fastest of three tools (fastest_sample, parse.h). An nvbench
+/// hyperfine, or a CSV "name,unit,better,sample,...", told apart by content. Of rows with one name
+/// it takes the median, or the fastest of three tools (fastest_sample, parse.h). An nvbench
 /// document's sample files are looked for beside `origin`. Hostile text costs bounded time, memory
-/// and stack. Throws Error(document_malformed), Error(document_version): `origin`, and what was
-/// expected where.
+/// and stack. Throws Error(document_malformed) or Error(document_version).
 RunMetrics parse_run_metrics(std::string_view text, const std::string& origin);
 
 /// A larger file is refused unread. The suite `default` leaves 5 MB and 2,000 metrics 20 MB; at

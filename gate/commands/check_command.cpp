@@ -42,13 +42,25 @@ struct Output {
   std::string (*text)(const CheckResult&);
   std::string path{};
 };
-using Outputs = std::array<Output, 3>;
 
-/// GitHub collects what jobs append to this file; empty without it, or where nobody asked.
-std::string step_summary_file(bool github) {
-  const char* path = github ? std::getenv(step_summary) : nullptr;
-  return path ? path : "";
-}
+struct CheckArguments {
+  std::vector<std::string> results;
+  std::string baseline, base, head, config, keep;
+  PairedOptions options{.seed = 0};  ///< 0: from the clock
+  std::string suite = "quick";
+  std::array<Output, 3> outputs{{{"--markdown", "Write a summary in Markdown", markdown_summary},
+                                 {"--junit", "Write JUnit XML", junit_xml},
+                                 {"--json", "Write everything as JSON", decision_json}}};
+  bool github = false, inconclusive_passes = false, ratios_only = false;
+  std::vector<CLI::Option*> of_paired, of_stored;  ///< flags of one mode alone
+
+  bool is_paired() const { return !base.empty(); }
+  /// GitHub collects what jobs append to this file; empty without it, or where nobody asked.
+  std::string step_summary_file() const {
+    const char* path = github ? std::getenv(step_summary) : nullptr;
+    return path ? path : "";
+  }
+};
 
 /// The outputs of one check, once its inputs are known to be others. Everything that writes throws
 /// Error(output_unwritable) or Error(output_full).
@@ -57,16 +69,16 @@ class CheckReport {
   /// Opens what is no regular file, and puts into each file that the check has not ended: one that
   /// is killed leaves no earlier one's result, and what cannot be written is known before anything
   /// is measured.
-  CheckReport(const Outputs& outputs, bool github, CheckResult check)
-      : github_(github), step_summary_(step_summary_file(github)) {
-    for (const Output& output : outputs)
+  CheckReport(const CheckArguments& arguments, CheckResult check)
+      : github_(arguments.github), step_summary_(arguments.step_summary_file()) {
+    for (const Output& output : arguments.outputs)
       if (!output.path.empty()) files_.emplace_back(OutputFile(output.path), output.text);
-    // For people, what is printed: not among what goes to standard output as a file.
-    if (std::ranges::any_of(files_, [](auto& file) { return file.first.is_standard_output(); }))
-      terminal_ = stderr;
     check.refusals = {"the check has not ended: it still runs, or something ended it"};
-    for (auto& [file, text] : files_)
+    for (auto& [file, text] : files_) {
+      // What is printed is for people: not among what goes to standard output as a file.
+      if (file.is_standard_output()) terminal_ = stderr;
       if (!file.is_stream()) file.write(text(check));
+    }
     if (!step_summary_.empty()) append_to_file(step_summary_, "");
   }
 
@@ -94,20 +106,6 @@ class CheckReport {
   std::FILE* terminal_ = stdout;
 };
 
-struct CheckArguments {
-  std::vector<std::string> results;
-  std::string baseline, base, head, config, keep;
-  PairedOptions options{.seed = 0};  ///< 0: from the clock
-  std::string suite = "quick";
-  Outputs outputs{{{"--markdown", "Write a summary in Markdown", markdown_summary},
-                   {"--junit", "Write JUnit XML", junit_xml},
-                   {"--json", "Write everything as JSON", decision_json}}};
-  bool github = false, inconclusive_passes = false, ratios_only = false;
-  std::vector<CLI::Option*> of_paired, of_stored;  ///< flags of one mode alone
-
-  bool is_paired() const { return !base.empty(); }
-};
-
 [[noreturn]] void refuse(const std::string& why) { throw Error(ExitCode::bad_input, why); }
 
 CheckResult paired(const CheckArguments& arguments, const Rules& rules) {
@@ -115,14 +113,14 @@ CheckResult paired(const CheckArguments& arguments, const Rules& rules) {
   if (arguments.keep.empty()) temporary.emplace("give a folder with --keep");
   const fs::path folder = temporary ? temporary->path() : fs::path(arguments.keep);
   PairedOptions options = arguments.options;
+  if (options.seed == 0)
+    options.seed =
+        static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   // A round as long as the whole check may take decides nothing.
   const std::chrono::duration<double> limit(options.time_limit_s);
   ProcessRounds rounds({Side::base, arguments.base, arguments.suite},
                        {Side::head, arguments.head, arguments.suite}, fs::absolute(folder),
                        std::chrono::ceil<std::chrono::milliseconds>(limit));
-  if (options.seed == 0)
-    options.seed =
-        static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   CheckResult result = check_paired(rounds, options, rules);
   result.base = arguments.base;
   result.notes.push_back(fmt::format("the rounds' order has seed {}", options.seed));
@@ -182,7 +180,7 @@ void require_one_mode(const CheckArguments& arguments) {
 void require_distinct_files(const CheckArguments& arguments) {
   std::vector<NamedFile> inputs, outputs;
   for (const Output& output : arguments.outputs) outputs.push_back({output.flag, output.path});
-  outputs.push_back({step_summary, step_summary_file(arguments.github)});
+  outputs.push_back({step_summary, arguments.step_summary_file()});
   for (const std::string& file : arguments.results) inputs.push_back({"the result", file});
   if (!arguments.config.empty()) inputs.push_back({"--config", arguments.config});
   for (const std::string& side : {arguments.base, arguments.head})
@@ -221,18 +219,16 @@ ExitCode check(const CheckArguments& arguments) {
       .head = pair ? arguments.head : fmt::format("{}", fmt::join(arguments.results, ", ")),
       .date = now()};
   std::optional<Error> ended;
-  CheckReport report(arguments.outputs, arguments.github, result);
+  CheckReport report(arguments, result);
   try {
-    with_gate_codes([&] {
-      const Rules rules = arguments.config.empty() ? Rules{} : read_rules(arguments.config);
-      CheckResult found = pair ? paired(arguments, rules) : stored(arguments, rules);
-      name_useless_rules(rules, found);
-      found.head = result.head;
-      found.date = now();
-      result = std::move(found);
-      return ExitCode::ok;
-    });
-  } catch (const Error& why) {
+    const Rules rules = arguments.config.empty() ? Rules{} : read_rules(arguments.config);
+    CheckResult found = pair ? paired(arguments, rules) : stored(arguments, rules);
+    name_useless_rules(rules, found);
+    found.head = result.head;
+    found.date = now();
+    result = std::move(found);
+  } catch (const Error& error) {
+    const Error why = gate_error(error);
     result.refusals = {why.what()};
     result.elapsed_s =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

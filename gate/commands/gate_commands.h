@@ -2,11 +2,12 @@
 
 #include <vector>
 
+#include "results/error.h"
 #include "tools/command_line.h"
 
 namespace fathom {
 
-/// What the program fathom-gate has.
+/// What the program fathom-gate has. What is wrong with a document ends them as `gate_error` says.
 std::vector<Command> gate_commands();
 
 // Each adds its flags to `app` and returns what it does.
@@ -18,8 +19,8 @@ std::function<ExitCode()> add_history(CLI::App& app);
 /// `baseline add`, `baseline list`, `baseline prune`.
 std::vector<Command> baseline_commands();
 
-/// Does what reads documents; one that is malformed or of another version is bad input here, since
-/// the exit codes of the gate are few. Errors quote files and logs: they become text for a log.
-ExitCode with_gate_codes(const std::function<ExitCode()>& act);
+/// The same as text for a log, since errors quote files and logs. A document that is malformed or
+/// of another version is bad input: the exit codes of the gate are few.
+Error gate_error(const Error& error);
 
 }  // namespace fathom

@@ -1,7 +1,6 @@
 #include "gate/commands/side_command.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -75,25 +74,11 @@ bool is_usable(const SideCommand& side, const ProcessEnd& end) {
   return end.status == 0 || (side.is_build() && usable.contains(static_cast<ExitCode>(end.status)));
 }
 
-/// Whether it is a build that knows `fathom run --start-together`, as its own help says.
+/// Whether it is a build that knows `fathom run --start-together`.
 bool can_start_together(const SideCommand& side) {
   if (!side.is_build()) return false;
-  const CapturedRun help =
-      run_and_capture(side.program, {"run", "--help"}, std::chrono::seconds(10));
+  const auto help = run_and_capture(side.program, {"run", "--help"}, std::chrono::seconds(10));
   return help.output.find(together_flag) != std::string::npos;
-}
-
-/// Else the folder would hold a mixture of two checks.
-void refuse_earlier_rounds(const fs::path& folder) {
-  std::error_code none;
-  for (fs::directory_iterator place(folder, none); !none && place != fs::directory_iterator();
-       place.increment(none)) {
-    if (place->path().filename().string().starts_with("round-"))
-      fail(
-          ExitCode::bad_input,
-          "{} holds rounds of an earlier check: choose another folder with --keep, or remove them.",
-          folder.string());
-  }
 }
 
 }  // namespace
@@ -108,17 +93,16 @@ std::string filter_for(const std::vector<std::string>& names) {
   for (const std::string& name : names)
     if (const auto opponent = name.rfind(" vs "); opponent != std::string::npos)
       wanted.insert(name.substr(0, opponent));
-  std::vector<std::string> escaped;
+  std::string filter;
   for (const std::string& name : wanted) {
-    std::string text;
+    filter += filter.empty() ? "^(" : "|";
     for (const char c : name) {
-      // Closing brackets need none, and POSIX knows no escape for them.
-      if (std::string_view("\\^$.|?*+()[{").find(c) != std::string_view::npos) text += '\\';
-      text += c;
+      // Closing brackets need no escape, and POSIX knows none for them.
+      if (std::string_view("\\^$.|?*+()[{").find(c) != std::string_view::npos) filter += '\\';
+      filter += c;
     }
-    escaped.push_back(std::move(text));
   }
-  return fmt::format("^({})(/|$)", fmt::join(escaped, "|"));
+  return filter + ")(/|$)";
 }
 
 std::vector<fs::path> programs_of_build(const fs::path& build) {
@@ -180,7 +164,15 @@ ChildStart SideCommand::start(const fs::path& result, const std::vector<std::str
 ProcessRounds::ProcessRounds(SideCommand base, SideCommand head, fs::path folder,
                              std::chrono::milliseconds limit)
     : base_(std::move(base)), head_(std::move(head)), folder_(std::move(folder)), limit_(limit) {
-  refuse_earlier_rounds(folder_);
+  // Else the folder would hold a mixture of two checks.
+  std::error_code none;
+  for (fs::directory_iterator place(folder_, none), end; !none && place != end;
+       place.increment(none))
+    if (place->path().filename().string().starts_with("round-"))
+      fail(
+          ExitCode::bad_input,
+          "{} holds rounds of an earlier check: choose another folder with --keep, or remove them.",
+          folder_.string());
   base_.start_together = head_.start_together =
       can_start_together(base_) && can_start_together(head_);
 }

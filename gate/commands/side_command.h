@@ -14,13 +14,12 @@ namespace fathom::gate {
 /// Those of `fathom` that a folder of a build holds, the one that is run first.
 std::vector<std::filesystem::path> programs_of_build(const std::filesystem::path& build);
 
-/// How a side of a paired check is run. Either a build of Fathom (the folder given to `cmake
-/// --build`, or an installed prefix), or a shell command that writes its result, any that
-/// read_run_metrics reads, to the path that stands for {out} in it. {filter} stands for a regular
-/// expression of the names wanted, "." for all. Both are quoted for the shell, and are also in the
-/// environment: FATHOM_CHECK_OUT, FATHOM_CHECK_FILTER, and FATHOM_CHECK_SIDE ("base" or "head"). A
-/// build is run without counters, which the gate does not read, and with each case sampled for a
-/// limited time, since rounds differ by more than samples leave open.
+/// How a side of a paired check is run: a build of Fathom (the folder given to `cmake --build`, or
+/// an installed prefix), or a shell command that writes a result for read_run_metrics to {out}.
+/// {filter} is a regular expression of the names wanted, "." for all. Both are quoted for the
+/// shell, and are also in the environment: FATHOM_CHECK_OUT, FATHOM_CHECK_FILTER, and
+/// FATHOM_CHECK_SIDE ("base" or "head"). A build is run without counters, which the gate does not
+/// read, and samples each case for a limited time, since rounds differ by more than samples do.
 struct SideCommand {
   /// `suite` is of a build only. Throws Error(bad_input) for a folder that holds no `fathom`, and
   /// for a command that has {out} or {filter} between quotes.
@@ -40,16 +39,14 @@ struct SideCommand {
   bool start_together = false;
 };
 
-/// A regular expression (POSIX extended, ECMAScript or RE2 alike) that finds these names and what
-/// Google Benchmark appends to them, "/iterations:1/manual_time"; of a ratio to an opponent, its
-/// entry. "." for none.
+/// A regular expression (POSIX extended, ECMAScript or RE2 alike) that finds these names, with
+/// what Google Benchmark appends, and the entries of ratios to opponents. "." for none.
 std::string filter_for(const std::vector<std::string>& names);
 
 /// A text as one word of a POSIX shell.
 std::string shell_quoted(const std::string& text);
 
-/// Rounds of two commands, one process after the other, each in its own folder with its log. If
-/// both are builds that can do it, a round's probes are started together.
+/// Rounds of two commands, one process after the other, each in its own folder with its log.
 class ProcessRounds : public RoundSource {
  public:
   /// Throws Error(bad_input) for a folder that holds rounds already.

@@ -29,8 +29,8 @@ case $target in
   gate)
     seeds=$here/corpus
     add tests/fuzz gate_fuzz
-    add gate baseline_folder ci_outputs decision evidence history parse_csv parse_fathom \
-      parse_other_tools rank_statistics rules run_metrics run_ranks stored summary
+    add gate baseline_folder decision evidence history outputs parse_other_tools \
+      parse_own_formats rank_statistics rules run_metrics run_ranks stored
     add reports markdown
     add results partition segmentation suggestion
     ;;

@@ -10,20 +10,23 @@
 #include "gate/history.h"
 #include "gate/outputs.h"
 #include "gate/stored.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
 #include "results/standard_streams.h"
 #include "results/utc_time.h"
+#include "results/verdict.h"
+#include "tools/compare_files.h"
 
-// `fathom baseline` and `fathom history`: what works on a folder of earlier runs.
+// `fathom baseline` and `fathom history`, which work on a folder of earlier runs, and `fathom
+// compare` of two files of another tool, which `fathom` hands over.
 
 namespace fathom {
 using namespace gate;
 namespace {
 
 struct BaselineArguments {
-  std::string folder;
+  std::string folder, out;
   std::vector<std::string> results;
   std::uint64_t max_age_days = 0;
   BaselineFolder::Pruning pruning{};
@@ -107,11 +110,7 @@ void add_prune_flags(CLI::App& app, BaselineArguments& arguments) {
   app.add_flag("--dry-run", arguments.pruning.dry_run, "Only say what would go");
 }
 
-struct HistoryArguments {
-  std::string folder, out;
-};
-
-ExitCode history(const HistoryArguments& arguments) {
+ExitCode history(const BaselineArguments& arguments) {
   std::vector<RunMetrics> runs;
   const BaselineFolder folder(arguments.folder);
   for (const auto& group : folder.groups())
@@ -127,7 +126,7 @@ ExitCode history(const HistoryArguments& arguments) {
   return ExitCode::ok;
 }
 
-void add_history_flags(CLI::App& app, HistoryArguments& arguments) {
+void add_history_flags(CLI::App& app, BaselineArguments& arguments) {
   app.add_option("DIR", arguments.folder, "Folder of the baseline")->check(not_empty())->required();
   path_flag(app, "--out", arguments.out,
             "Write README.md with the changes and index.html with all metrics into this folder",
@@ -137,30 +136,76 @@ void add_history_flags(CLI::App& app, HistoryArguments& arguments) {
       "Example:\n  fathom history baselines --out history\n");
 }
 
-/// `with_arguments`, of what reads documents.
-template <class Arguments>
-AddCommand of_documents(void (*add)(CLI::App&, Arguments&), ExitCode (*act)(const Arguments&)) {
-  return [command = with_arguments(add, act)](CLI::App& app) {
-    return [act = command(app)] { return with_gate_codes(act); };
-  };
+/// Each entry with the interval that its samples give.
+Document judged_document_of(const RunMetrics& run) {
+  Document document = document_of(run);
+  for (std::size_t i = 0; i < document.entries.size(); ++i) {
+    Entry& entry = document.entries[i];
+    entry.probe = entry.name;
+    if (i < run.intervals.size()) entry.interval = run.intervals[i];
+    judge_entry(entry);
+  }
+  return document;
+}
+
+reports::ComparedDocument described(const RunMetrics& run) {
+  const std::string program = fact_of(run, "program"), host = fact_of(run, "host_name");
+  return {run.origin, (program.empty() ? "google-benchmark" : program) + " on " + host,
+          "",         run.date,
+          "",         false};
+}
+
+/// Machines may differ, as of Fathom's documents, but not what a value is: another tool's, or a
+/// mean instead of a median.
+void require_one_tool(const RunMetrics& a, const RunMetrics& b,
+                      const std::vector<Difference>& differences) {
+  for (const Difference& difference : differences)
+    if (difference.fact == "program" || difference.fact == "statistic")
+      fail(ExitCode::inconclusive, "{} and {} cannot be compared: different {}.", a.origin,
+           b.origin, difference.words());
+}
+
+reports::Comparison comparison_of(const CompareArguments& arguments) {
+  const RunMetrics a = read_run_metrics(arguments.a, true), b = read_run_metrics(arguments.b, true);
+  const auto differences = differences_of(a, b);
+  require_one_tool(a, b, differences);
+  reports::Comparison comparison =
+      reports::compare(judged_document_of(a), judged_document_of(b), a.origin, b.origin);
+  comparison.a = described(a);
+  comparison.b = described(b);
+  comparison.machine.clear();
+  for (const auto& [fact, in_a, in_b] : differences)
+    comparison.machine.push_back({fact, in_a, in_b});
+  comparison.same_properties = std::max(a.identity.size(), differences.size()) - differences.size();
+  for (reports::ComparedFigure& figure : comparison.figures)
+    figure.headline = figure.reason.empty();
+  return comparison;
+}
+
+ExitCode compare(const CompareArguments& arguments) {
+  return tell_comparison(arguments, [&] { return comparison_of(arguments); });
 }
 
 }  // namespace
 
+std::function<ExitCode()> add_compare(CLI::App& app) {
+  return with_arguments(add_compare_flags, compare)(app);
+}
+
 std::function<ExitCode()> add_history(CLI::App& app) {
-  return of_documents(add_history_flags, history)(app);
+  return with_arguments(add_history_flags, history)(app);
 }
 
 std::vector<Command> baseline_commands() {
   return {{.name = "add",
            .summary = "Keep results as earlier runs to compare with",
-           .add = of_documents(add_add_flags, add)},
+           .add = with_arguments(add_add_flags, add)},
           {.name = "list",
            .summary = "Show what runs there are, by identity",
-           .add = of_documents(add_baseline_flag, list)},
+           .add = with_arguments(add_baseline_flag, list)},
           {.name = "prune",
            .summary = "Remove files that hold no run, and with a flag old runs",
-           .add = of_documents(add_prune_flags, prune)}};
+           .add = with_arguments(add_prune_flags, prune)}};
 }
 
 }  // namespace fathom
