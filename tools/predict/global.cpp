@@ -10,7 +10,6 @@
 #include "results/format.h"
 #include "results/parse_number.h"
 #include "tools/predict/patterns.h"
-#include "tools/predict/predict_command.h"
 
 namespace fathom {
 namespace {
@@ -138,8 +137,7 @@ Prediction predict_kernel(const GlobalFlags& flags) {
                        {"bytes_moved", moved},
                        {"efficiency", used}};
     said.say("{:<7} sectors {}  requests {}  sectors a request {:.2f}\n", what, cost.sectors,
-             cost.requests,
-             static_cast<double>(cost.sectors) / static_cast<double>(cost.requests));
+             cost.requests, static_cast<double>(cost.sectors) / static_cast<double>(cost.requests));
     said.say("        {} bytes asked for, {} in the sectors: {:.1f} % of what moves is used\n",
              cost.bytes, moved, 100 * used);
   }
@@ -198,19 +196,17 @@ Prediction predict_access(const PatternFlags& flags) {
           "where {} would hold the distinct bytes: {} of the {} bytes that move are wanted.",
           fewest, distinct, moved);
   }
-  Prediction said;
-  said.say("{}\n\n", title_of(access));
+  Prediction said = prediction_of(access);
   if (!why.lines.empty()) said.say("{}\n", picture(why));
   said.say("sectors {}  lines {}  requests {}\n{}\n", sectors, lines, requests, sentence);
-  said.json = {{"access", to_json(access)},
-               {"sectors", sectors},
-               {"lines", lines},
-               {"requests", requests},
-               {"fewest_sectors", fewest},
-               {"distinct_bytes", distinct},
-               {"moved_bytes", moved},
-               {"sentence", sentence},
-               {"touched", touched(why)}};
+  said.json.update({{"sectors", sectors},
+                    {"lines", lines},
+                    {"requests", requests},
+                    {"fewest_sectors", fewest},
+                    {"distinct_bytes", distinct},
+                    {"moved_bytes", moved},
+                    {"sentence", sentence},
+                    {"touched", touched(why)}});
   return said;
 }
 
