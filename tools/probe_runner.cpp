@@ -18,7 +18,6 @@
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/probe_environment.h"
-#include "tools/suites.h"
 
 namespace fathom {
 namespace {

@@ -15,7 +15,6 @@
 #include "results/exit_codes.h"
 #include "tools/child_process.h"
 #include "tools/commands.h"
-#include "tools/held_run.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
 

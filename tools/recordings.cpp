@@ -20,7 +20,6 @@
 #include "tools/commands.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
-#include "tools/suites.h"
 
 namespace fathom {
 namespace {

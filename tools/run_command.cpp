@@ -27,7 +27,6 @@
 #include "tools/device_query.h"
 #include "tools/probe_runner.h"
 #include "tools/recordings.h"
-#include "tools/suites.h"
 
 namespace fathom {
 namespace {

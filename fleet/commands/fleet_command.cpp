@@ -13,8 +13,8 @@
 #include "results/flag_checks.h"
 #include "results/output_file.h"
 #include "tools/output_folder.h"
+#include "tools/probe_binaries.h"
 #include "tools/program_commands.h"
-#include "tools/suites.h"
 
 namespace fathom {
 namespace {

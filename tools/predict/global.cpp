@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <bit>
 
 #include "models/global_memory.h"
 #include "results/fail.h"
