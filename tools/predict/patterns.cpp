@@ -88,11 +88,11 @@ WarpAccess access_of_row(std::string_view row) {
 }  // namespace
 
 void add_pattern_flags(CLI::App& app, PatternFlags& flags) {
-  auto* op = app.add_option("OP", flags.op, "load or store")->check(one_of({"load", "store"}));
-  op->capture_default_str();
-  auto* bytes = word_flag(app, "--bytes", flags.bytes, "Bytes a lane: 1, 2, 4, 8 or 16",
-                          {"1", "2", "4", "8", "16"}, "N");
-  flags.given_bytes = bytes;
+  app.add_option("OP", flags.op, "load or store")
+      ->check(one_of({"load", "store"}))
+      ->capture_default_str();
+  word_flag(app, "--bytes", flags.bytes, "Bytes a lane: 1, 2, 4, 8 or 16",
+            {"1", "2", "4", "8", "16"}, "N");
   auto* base = number_flag(app, "--base", flags.base, "Address of lane 0, or of the tile", 0,
                            most_base, "BYTES");
   auto* stride = number_flag(app, "--stride", flags.stride,
@@ -113,17 +113,16 @@ void add_pattern_flags(CLI::App& app, PatternFlags& flags) {
     for (std::size_t j = i + 1; j < patterns.size(); ++j) patterns[i]->excludes(patterns[j]);
   lanes->excludes(base);
 
-  std::vector<CLI::Option*> one_access{
-      tile_flag("--row-elements", flags.row_elements, "Columns of the tile (default: 32)", 1),
-      tile_flag("--padding", flags.tile.padding_elements,
-                "Elements that a row of the tile is padded by"),
-      tile_flag("--first", flags.first, "Row or column in the tile of lane 0"),
-      app.add_flag("--xor-swizzle", flags.tile.xor_swizzle,
-                   "Element (row, column) lies at column XOR row")};
+  tile_flag("--row-elements", flags.row_elements, "Columns of the tile (default: 32)", 1);
+  tile_flag("--padding", flags.tile.padding_elements,
+            "Elements that a row of the tile is padded by");
+  tile_flag("--first", flags.first, "Row or column in the tile of lane 0");
+  app.add_flag("--xor-swizzle", flags.tile.xor_swizzle,
+               "Element (row, column) lies at column XOR row");
+  const std::vector<CLI::Option*> one_access =
+      app.get_options([&app](auto* option) { return option != app.get_help_ptr(); });
   auto* file =
       path_flag(app, "--patterns", flags.file, "Many accesses from a CSV file, answered in CSV");
-  for (auto* option : {op, bytes, base}) file->excludes(option);
-  for (auto* option : patterns) file->excludes(option);
   for (auto* option : one_access) file->excludes(option);
 }
 

@@ -19,7 +19,6 @@ namespace fathom {
 struct PatternFlags {
   std::string op = "load";
   int bytes = 4;
-  const CLI::Option* given_bytes = nullptr;  ///< to tell a default that was given
   std::uint64_t base = 0;
   std::optional<std::uint64_t> stride;  ///< none: contiguous
   std::optional<int> column, row;       ///< of the tile
