@@ -11,7 +11,11 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <iterator>
+#include <span>
+#include <sstream>
 #include <system_error>
+#include <utility>
 
 #include "results/clean_text.h"
 #include "results/fail.h"
@@ -94,34 +98,103 @@ void add_to(CLI::App& app, const Command& command, ExitCode& code) {
   fail(ExitCode::bad_input, "{}: see `{} --help`.", complaint(error), path);
 }
 
-ExitCode understand_and_act(int argc, const char* const* argv, const std::vector<Command>& commands,
-                            const std::function<void(CLI::App&)>& describe) {
-  const Command root{
-      .name = "fathom",
-      .summary = "Measures one NVIDIA GPU: what it promises, what it does, and why the two differ.",
-      .noun = "command",
-      .footer =
-          "Examples:\n"
-          "  fathom run                 measure this machine's GPU, write a report\n"
-          "  fathom run --suite quick   the same in under a minute\n"
-          "  fathom doctor              is everything in place, and what to do if not\n"
-          "  fathom list                the probes and the questions they answer\n"
-          "  fathom compare A B         two result documents side by side\n"
-          "  fathom predict --help      what should happen, computed without a GPU\n"
-          "  fathom check --help        did a commit, compiler or driver make something slower\n"
-          "  fathom fleet --help        many GPUs and hosts: which one is slow\n"
-          "`fathom COMMAND --help` says more.\n",
-      .commands = commands};
-  ExitCode code = ExitCode::ok;
-  CLI::App app(root.summary, root.name);
+/// The only values that it takes; empty if there are others.
+std::vector<std::string> choices_of(CLI::Option& option) try {
+  for (int i = 0;; ++i) {
+    const std::string name = option.get_validator(i)->get_name(), start = one_of_words;
+    if (!name.starts_with(start)) continue;
+    std::istringstream words(name.substr(start.size()));
+    return {std::istream_iterator<std::string>(words), {}};
+  }
+} catch (const CLI::OptionNotFound&) {  // CLI11 tells in no other way how many there are
+  return {};
+}
+
+/// What a shell may offer in place of the last of these words, of which those before it are
+/// complete: lines of a word, a tab and what it means. Where there is none, a shell offers files.
+/// bash makes three words of --flag=value.
+std::string completions(CLI::App& root, std::span<const std::string> words) {
+  CLI::App* command = &root;
+  CLI::Option* flag = nullptr;  // whose value the last word is
+  std::size_t positionals = 0;  // that are given
+  const auto value_flag = [&](const std::string& name) {
+    CLI::Option* option = name.starts_with('-') ? command->get_option_no_throw(name) : nullptr;
+    return option && option->get_type_size() != 0 ? option : nullptr;
+  };
+  for (const std::string& word : words.first(words.size() - 1)) {
+    if (word == "=") continue;
+    const bool is_value = std::exchange(flag, value_flag(word)) != nullptr;
+    const auto below = command->get_subcommands([&](auto* app) { return app->get_name() == word; });
+    if (!below.empty())
+      command = below.front();
+    else if (!is_value && !word.starts_with('-'))
+      ++positionals;
+  }
+  std::string last = words.back() == "=" ? "" : words.back(), kept;
+  if (const auto equals = last.find('='); last.starts_with("--") && equals != std::string::npos) {
+    flag = value_flag(last.substr(0, equals));
+    kept = last.substr(0, equals + 1);
+  }
+  std::string text;
+  const auto offer = [&](const std::string& word, const std::string& meaning) {
+    if (word.starts_with(last)) text += fmt::format("{}\t{}\n", word, meaning);
+  };
+  const auto offer_values = [&](CLI::Option& option) {
+    for (const std::string& choice : choices_of(option)) offer(kept + choice, "");
+  };
+  if (flag) {
+    offer_values(*flag);
+    return text;
+  }
+  for (const CLI::App* below : command->get_subcommands([](CLI::App*) { return true; }))
+    offer(below->get_name(), below->get_description());
+  for (CLI::Option* option : command->get_options()) {
+    if (last.starts_with('-')) {
+      for (const auto& name : option->get_snames()) offer("-" + name, option->get_description());
+      for (const auto& name : option->get_lnames()) offer("--" + name, option->get_description());
+    } else if (option->get_positional() && positionals-- == 0) {
+      offer_values(*option);
+    }
+  }
+  return text;
+}
+
+/// All that the command line can say. The command that it names acts once it is parsed.
+struct Program {
+  explicit Program(const std::vector<Command>& commands);
+
+  Command root;
+  CLI::App app;
+  ExitCode code = ExitCode::ok;  ///< of the command that has acted
+};
+
+Program::Program(const std::vector<Command>& commands)
+    : root{.name = "fathom",
+           .summary =
+               "Measures one NVIDIA GPU: what it promises, what it does, and why the two differ.",
+           .noun = "command",
+           .footer =
+               "Examples:\n"
+               "  fathom run                 measure this machine's GPU, write a report\n"
+               "  fathom run --suite quick   the same in under a minute\n"
+               "  fathom doctor              is everything in place, and what to do if not\n"
+               "  fathom list                the probes and the questions they answer\n"
+               "  fathom compare A B         two result documents side by side\n"
+               "  fathom predict --help      what should happen, computed without a GPU\n"
+               "  fathom check --help        did a commit, compiler or driver make something "
+               "slower\n"
+               "  fathom fleet --help        many GPUs and hosts: which one is slow\n"
+               "`fathom COMMAND --help` says more.\n",
+           .commands = commands},
+      app(root.summary, root.name) {
   app.formatter(std::make_shared<Help>());
   app.set_version_flag("--version", fmt::format("fathom {} ({})", version(), commit()));
   add_to(app, root, code);
-  if (describe) {
-    describe(app);
-    return code;
-  }
+}
 
+ExitCode understand_and_act(int argc, const char* const* argv,
+                            const std::vector<Command>& commands) {
+  Program program(commands);
   std::vector<std::string> words(argv + 1, argv + argc);
   const bool complete = words.size() > 1 && words.front() == "--complete";  // tools/completions
   if (complete) words.erase(words.begin());
@@ -133,19 +206,19 @@ ExitCode understand_and_act(int argc, const char* const* argv, const std::vector
       hand_over(elsewhere->program, elsewhere->name, argv);
   }
   if (complete) {
-    print_out(completions(app, words));
-    return code;
+    print_out(completions(program.app, words));
+    return ExitCode::ok;
   }
-  std::erase(words, "--");  // it may stand before Google Benchmark's flags, and need not
+  std::erase(words, "--");      // it may stand before Google Benchmark's flags, and need not
   std::ranges::reverse(words);  // the order that CLI11 wants
   try {
-    app.parse(words);
+    program.app.parse(words);
   } catch (const CLI::Success& wanted) {
-    app.exit(wanted);  // prints the help or the version
+    program.app.exit(wanted);  // prints the help or the version
   } catch (const CLI::ParseError& error) {
-    refuse(app, root, error);
+    refuse(program.app, program.root, error);
   }
-  return code;
+  return program.code;
 }
 
 /// To standard error, of which the reader may have gone too: then nobody is told, where fmt::print
@@ -166,17 +239,10 @@ void hand_over(const std::string& program, const std::string& command, const cha
        command, program, folder.string(), std::strerror(errno));
 }
 
-ExitCode run_command_line(int argc, const char* const* argv, const std::vector<Command>& commands,
-                          const std::function<void(CLI::App&)>& describe) {
-  ExitCode code = ExitCode::ok;
-  try {
-    code = understand_and_act(argc, argv, commands, describe);
-  } catch (const std::system_error&) {
-    if (std::ferror(stdout) == 0) throw;  // else it is what fmt says of a full disk
-  }
-  // Any other code says more than this one.
-  if (code == ExitCode::ok) require_written_output();
-  return code;
+void describe_commands(const std::vector<Command>& commands,
+                       const std::function<void(CLI::App&)>& describe) {
+  Program program(commands);
+  describe(program.app);
 }
 
 int run_program(int argc, const char* const* argv, const std::vector<Command>& commands) {
@@ -185,7 +251,15 @@ int run_program(int argc, const char* const* argv, const std::vector<Command>& c
   // A reader that goes away (`fathom run | head`) must not cost the measurement.
   std::signal(SIGPIPE, SIG_IGN);
   try {
-    return to_int(run_command_line(argc, argv, commands));
+    ExitCode code = ExitCode::ok;
+    try {
+      code = understand_and_act(argc, argv, commands);
+    } catch (const std::system_error&) {
+      if (std::ferror(stdout) == 0) throw;  // else it is what fmt says of a full disk
+    }
+    // Any other code says more than this one.
+    if (code == ExitCode::ok) require_written_output();
+    return to_int(code);
   } catch (const Error& error) {
     tell(error.what());
     return to_int(error.code());

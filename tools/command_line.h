@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -37,24 +36,18 @@ AddCommand with_arguments(void (*add)(CLI::App&, Arguments&), ExitCode (*act)(co
   };
 }
 
-/// Understands the command line and runs the command that it names, here or in the program that has
-/// it. Throws Error(bad_input) with the closest known word for an unknown command or flag, and
-/// Error(setup_incomplete) where a program is missing. Where `describe` is given, it gets the whole
-/// command line instead, and nothing runs.
-ExitCode run_command_line(int argc, const char* const* argv, const std::vector<Command>& commands,
-                          const std::function<void(CLI::App&)>& describe = {});
+/// A program's main: understands the command line and runs the command that it names, here or in
+/// the program that has it. Errors are told on standard error, and become exit codes; an unknown
+/// word is answered with the closest known one.
+int run_program(int argc, const char* const* argv, const std::vector<Command>& commands);
 
-/// What a shell may offer in place of the last of these words, of which those before it are
-/// complete: lines of a word, a tab and what it means. Where there is none, a shell offers files.
-/// bash makes three words of --flag=value.
-std::string completions(CLI::App& root, std::span<const std::string> words);
+/// Hands the whole command line to `describe`; nothing runs.
+void describe_commands(const std::vector<Command>& commands,
+                       const std::function<void(CLI::App&)>& describe);
 
 /// Becomes the program beside this one that has the command, with this command line. Returns only
 /// by throwing Error(setup_incomplete).
 [[noreturn]] void hand_over(const std::string& program, const std::string& command,
                             const char* const* argv);
-
-/// The same as a whole program: errors are told on standard error, and become exit codes.
-int run_program(int argc, const char* const* argv, const std::vector<Command>& commands);
 
 }  // namespace fathom

@@ -34,7 +34,7 @@ Command export_command();
 Command recording_command();
 
 struct RunArguments {
-  std::string suite = "default";    ///< a name of tools/suites.h
+  std::string suite = "default";    ///< a name of tools/probe_binaries.h
   std::vector<std::string> probes;  ///< by name; empty: all
   std::filesystem::path out;        ///< empty: a folder named for GPU and time
   int device = 0;                   ///< CUDA ordinal

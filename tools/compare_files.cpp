@@ -3,12 +3,54 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <fstream>
 #include <optional>
+#include <string>
 
 #include "results/atomic_file.h"
+#include "results/document_io.h"
 #include "results/flag_checks.h"
+#include "tools/commands.h"
 
 namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Whether fathom-gate reads it: Criterion's folder, a CSV, or JSON that begins as another tool's
+/// and not as ours. Anything else is for the reader of documents to read or refuse.
+bool is_of_another_tool(const fs::path& file) {
+  std::error_code unknown;
+  if (fs::is_directory(file, unknown)) return true;
+  if (!fs::is_regular_file(file, unknown)) return false;
+  constexpr std::size_t enough = std::size_t{64} << 10;
+  std::string text(enough, '\0');
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(text.data(), static_cast<std::streamsize>(enough));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  const auto has = [&](const char* word) { return text.find(word) != std::string::npos; };
+  if (text.find("name,unit,better,") <= 3) return true;  // after a byte order mark
+  return !has("\"fathom\":") && (has("\"benchmarks\"") || has("\"results\""));
+}
+
+ExitCode compare(const CompareArguments& options) {
+  if (is_of_another_tool(options.a) || is_of_another_tool(options.b)) {
+    std::vector<std::string> words{"fathom", "compare", options.a, options.b};
+    for (const auto& [flag, file] :
+         {std::pair{"--markdown", options.markdown}, {"--json", options.json}})
+      if (!file.empty()) words.insert(words.end(), {flag, file});
+    std::vector<const char*> argv;
+    for (const std::string& word : words) argv.push_back(word.c_str());
+    argv.push_back(nullptr);
+    hand_over("fathom-gate", "compare", argv.data());
+  }
+  return tell_comparison(options, [&] {
+    return reports::compare(read_document(options.a), read_document(options.b), options.a.string(),
+                            options.b.string());
+  });
+}
+
+}  // namespace
 
 void add_compare_flags(CLI::App& app, CompareArguments& arguments) {
   app.add_option("A", arguments.a, "Result document of a run, or another tool's file")
@@ -38,6 +80,12 @@ ExitCode tell_comparison(const CompareArguments& arguments,
   if (markdown) markdown->write(reports::comparison_markdown(comparison));
   if (json) json->write(reports::comparison_json(comparison));
   return ExitCode::ok;
+}
+
+Command compare_command() {
+  return {.name = "compare",
+          .summary = compare_summary,
+          .add = with_arguments(add_compare_flags, compare)};
 }
 
 }  // namespace fathom

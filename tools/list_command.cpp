@@ -9,7 +9,6 @@
 #include "tools/commands.h"
 #include "tools/probe_binaries.h"
 #include "tools/recordings.h"
-#include "tools/suites.h"
 
 namespace fathom {
 namespace {

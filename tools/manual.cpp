@@ -121,8 +121,8 @@ int main(int argc, char** argv) try {
   if (argc != 3) throw std::runtime_error("usage: fathom_manual FOLDER DATE");
   const std::filesystem::path folder = std::filesystem::path(argv[1]) / "man/man1";
   std::filesystem::create_directories(folder);
-  fathom::run_command_line(0, nullptr, all_commands(),
-                           [&](CLI::App& app) { write_pages(app, folder, argv[2]); });
+  fathom::describe_commands(all_commands(),
+                            [&](CLI::App& app) { write_pages(app, folder, argv[2]); });
 } catch (const std::exception& error) {
   std::fprintf(stderr, "fathom_manual: %s.\n", error.what());
   return 1;

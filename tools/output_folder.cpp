@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstring>
@@ -85,8 +84,7 @@ TemporaryFolder::TemporaryFolder(const std::string& instead) {
   const std::filesystem::path parent = std::filesystem::temp_directory_path(nowhere);
   std::string pattern = (parent / "fathom-XXXXXX").string();
   if (nowhere || !mkdtemp(pattern.data()))
-    fail(ExitCode::output_unwritable, "There is no folder for temporary files: {}.",
-         instead);
+    fail(ExitCode::output_unwritable, "There is no folder for temporary files: {}.", instead);
   path_ = pattern;
 }
 

@@ -2,11 +2,29 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "tools/suites.h"
-
 namespace fathom {
+
+/// What `fathom run --suite NAME` runs: the probes of some groups, each with one size of its sweep.
+struct RunSuite {
+  std::string name;
+  const char* sweep;  ///< what the probes' own --suite takes: "quick" or "default"
+  int probe_limit_s;  ///< after which a probe is ended: well above what it takes on a fast GPU
+  const char* description;  ///< with the time it may take
+
+  /// A group as a probe's `--describe` says it: "core", "atlas", "atlas-long".
+  bool has(std::string_view group) const;
+  std::string group_names() const;  ///< "atlas, atlas-long"
+};
+
+extern const std::vector<RunSuite> run_suites;
+
+std::vector<std::string> suite_names();
+
+/// Nothing for a name that no suite has.
+const RunSuite* find_run_suite(const std::string& name);
 
 /// The folder that this program is in.
 std::filesystem::path executable_folder();
@@ -19,7 +37,7 @@ std::filesystem::path program_folder();
 struct ProbeBinary {
   std::filesystem::path program;
   std::string name;   ///< "copy_bandwidth"
-  std::string group;  ///< "core", "atlas", "gemm", ...: see tools/suites.h
+  std::string group;  ///< "core", "atlas", "gemm", ...
   std::string question;
   std::string method;
   std::vector<std::string> claims;  ///< identifiers
@@ -32,9 +50,8 @@ bool has_probes(const std::filesystem::path& folder);
 /// if there is none, or if one does not answer.
 std::vector<ProbeBinary> find_probes(const std::filesystem::path& folder);
 
-/// Those with the given names, in the order of `probes`; those of the
-/// suite's groups if no name is given. Throws as check_names does, and Error(setup_incomplete) if
-/// the groups have none.
+/// Those with the given names, in the order of `probes`; those of the suite's groups if no name is
+/// given. Throws as check_names does, and Error(setup_incomplete) if the groups have none.
 std::vector<ProbeBinary> select_probes(const std::vector<ProbeBinary>& probes,
                                        const std::vector<std::string>& names,
                                        const RunSuite& suite);

@@ -2,20 +2,22 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <set>
+#include <sstream>
 
 #include "results/atomic_file.h"
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/probe_environment.h"
-#include "tools/suites.h"
 
 namespace fathom {
 namespace {
@@ -72,13 +74,55 @@ bool lacked_room(ProbeProcess& probe) {
 
 /// What a probe program may end with; anything else is no answer of ours.
 constexpr ExitCode probe_codes[] = {
-    ExitCode::ok,           ExitCode::check_failed,      ExitCode::bad_input,
-    ExitCode::gpu_busy,     ExitCode::output_unwritable, ExitCode::output_full,
-    ExitCode::no_driver,    ExitCode::driver_too_old,    ExitCode::gpu_out_of_memory,
-    ExitCode::interrupted,  ExitCode::partitioned_gpu,   ExitCode::counters_unavailable,
+    ExitCode::ok,          ExitCode::check_failed,      ExitCode::bad_input,
+    ExitCode::gpu_busy,    ExitCode::output_unwritable, ExitCode::output_full,
+    ExitCode::no_driver,   ExitCode::driver_too_old,    ExitCode::gpu_out_of_memory,
+    ExitCode::interrupted, ExitCode::partitioned_gpu,   ExitCode::counters_unavailable,
     ExitCode::gpu_lost};
 
 }  // namespace
+
+std::optional<ProbeProgress> parse_progress(std::string_view line) {
+  std::istringstream words{std::string(line)};
+  ProbeProgress progress;
+  double elapsed_s = 0;
+  if (!(words >> progress.done >> progress.total >> elapsed_s)) return std::nullopt;
+  std::getline(words >> std::ws, progress.name);
+  return progress;
+}
+
+std::string spoken_duration(double seconds) {
+  const long whole = std::lround(std::max(0.0, seconds));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+void ProgressLine::start_probe(std::size_t index, const std::string& name) {
+  index_ = index;
+  probe_ = fmt::format("[{}/{}] {}: ", index + 1, probes_, name);
+  draw(probe_ + "starting");
+}
+
+void ProgressLine::update(const ProbeProgress& progress) {
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+  // As if probes took equally long, since how many cases later ones have, only they know.
+  const double done =
+      static_cast<double>(index_) + 1.0 * progress.done / std::max(1, progress.total);
+  const double left = elapsed.count() / done * (static_cast<double>(probes_) - done);
+  draw(fmt::format("{}{} of {}, {}{}", probe_, progress.done, progress.total,
+                   done > 0 ? fmt::format("about {} left, ", spoken_duration(left)) : "",
+                   progress.name));
+}
+
+void ProgressLine::draw(const std::string& text) {
+  if (isatty(STDERR_FILENO) != 1 || (text.empty() && !drawn_)) return;
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  fmt::print(stderr, "\r\033[K{}", text.substr(0, known ? size.ws_col - 1u : 79));
+  std::fflush(stderr);
+  drawn_ = !text.empty();
+}
 
 ProbeOutcome judge_probe(const SupervisedEnd& ended, const std::optional<Document>& left,
                          const std::string& last_words, std::chrono::seconds limit) {
@@ -164,9 +208,9 @@ bool ProbeProcess::measure(std::size_t held_beside, SignalInbox& inbox,
   const auto show = [&](std::string_view line) {
     if (const auto parsed = parse_progress(line)) progress(*parsed);
   };
-  end_ = supervise_until_word(
-      *run_->child(), inbox, {.limit = limit_, .lines_from = progress_.get(), .line = show},
-      run_->words());
+  end_ = supervise_until_word(*run_->child(), inbox,
+                              {.limit = limit_, .lines_from = progress_.get(), .line = show},
+                              run_->words());
   done_ = Clock::now();
   return !end_;
 }
@@ -206,8 +250,7 @@ HeldProbes start_held(std::span<const ProbeBinary> probes, const RunArguments& o
   std::vector<const HeldRun*> runs;
   for (const ProbeBinary& probe : probes) {
     try {
-      held.push_back(
-          std::make_unique<ProbeProcess>(probe, options, folder, HeldRun::Start::held));
+      held.push_back(std::make_unique<ProbeProcess>(probe, options, folder, HeldRun::Start::held));
       runs.push_back(&held.back()->run());
     } catch (const Error&) {
       held.push_back(nullptr);

@@ -8,18 +8,51 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "results/document.h"
 #include "results/error.h"
 #include "tools/child_process.h"
 #include "tools/commands.h"
-#include "tools/held_run.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
-#include "tools/progress.h"
 
 namespace fathom {
+
+/// One line that a probe writes to the descriptor of --progress-fd: "done total elapsed_s name".
+struct ProbeProgress {
+  int done = 0, total = 0;
+  std::string name;  ///< of what is being measured
+};
+
+/// Nothing if the line is not of that form.
+std::optional<ProbeProgress> parse_progress(std::string_view line);
+
+/// "45 s", "2 min 5 s", "1 h 2 min"
+std::string spoken_duration(double seconds);
+
+/// A line on the terminal that says what is being measured and how long the run may still take.
+/// Writes nothing where standard error is not a terminal.
+class ProgressLine {
+ public:
+  explicit ProgressLine(std::size_t probes) : probes_(probes) {}
+  ~ProgressLine() { clear(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void start_probe(std::size_t index, const std::string& name);
+  void update(const ProbeProgress& progress);
+  void clear() { draw(""); }
+
+ private:
+  void draw(const std::string& text);
+
+  std::size_t probes_, index_ = 0;
+  std::string probe_;  ///< "[1/6] copy_bandwidth: "
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  bool drawn_ = false;
+};
 
 /// What a probe's end means for its results.
 struct ProbeOutcome {
@@ -44,7 +77,7 @@ ExitCode combined_exit_code(const std::vector<ExitCode>& causes);
 struct ProbePart {
   ProbeOutcome outcome;
   std::optional<Document> document{};  ///< what it left, its summary saying what `outcome` says
-  bool nothing_selected = false;     ///< --benchmark_filter fits none of its cases
+  bool nothing_selected = false;       ///< --benchmark_filter fits none of its cases
   double elapsed_s = 0;
 };
 

@@ -20,7 +20,6 @@
 #include "tools/commands.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
-#include "tools/suites.h"
 
 namespace fathom {
 namespace {
@@ -226,8 +225,8 @@ ExitCode add_recording(const fs::path& result, const fs::path& recordings) {
   }
   fs::path place = places.first;
   if (!document_in(place).empty())  // beside the others' then
-    place = places.cards /
-            gpu_slug(document.date.substr(0, 10) + "-" + gpu.gpu_uuid_hash.substr(0, 8));
+    place =
+        places.cards / gpu_slug(document.date.substr(0, 10) + "-" + gpu.gpu_uuid_hash.substr(0, 8));
   if (!document_in(place).empty())
     refuse(fmt::format("{} has this card's run of that day", place.string()));
   make_folder(place, "--recordings");

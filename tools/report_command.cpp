@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "probes/claims.h"
 #include "reports/page/explained.h"
@@ -56,8 +57,7 @@ void refuse_in_report(const fs::path& document, const fs::path& folder) {
 
 /// What is given to `fathom report`.
 struct Given {
-  std::vector<Document> documents;
-  std::vector<fs::path> files;  ///< of the documents
+  std::vector<std::pair<fs::path, Document>> documents;
   reports::Explained explained;
 };
 
@@ -73,8 +73,7 @@ Given read_all(const ReportArguments& options) {
       continue;
     }
     const Document document = parse_document(text, origin);
-    given.documents.push_back(options.conclude ? concluded_today(document) : document);
-    given.files.push_back(file);
+    given.documents.emplace_back(file, options.conclude ? concluded_today(document) : document);
   }
   return given;
 }
@@ -83,9 +82,8 @@ ExitCode page_of(const Given& given, const ReportArguments& options) {
   const std::vector<fs::path>& files = options.documents;
   const fs::path& out = options.out;
   std::vector<reports::ShownDocument> pages;
-  for (std::size_t i = 0; i < given.documents.size(); ++i)
-    pages.push_back({&given.documents[i], given.files[i].string(),
-                     card_of(given.documents[i], options.recordings)});
+  for (const auto& [file, document] : given.documents)
+    pages.push_back({&document, file.string(), card_of(document, options.recordings)});
   const fs::path page = out.empty() ? files.front().parent_path() / "report/index.html" : out;
   std::vector<NamedFile> inputs;
   for (const fs::path& file : files) inputs.push_back({"a document", file});
@@ -102,16 +100,14 @@ ExitCode report(const ReportArguments& options) {
                 "A report is of one document: give --html for a page of several.");
   const Given given = read_all(options);
   const bool any_replay = std::ranges::any_of(
-      given.documents, [](const Document& d) { return d.source == Source::replay; });
+      given.documents, [](const auto& each) { return each.second.source == Source::replay; });
   if (any_replay)
     fmt::print("REPLAY: this document repeats a recording; nothing in it was measured here.\n");
   if (options.html) return page_of(given, options);
-  const fs::path& file = options.documents.front();
-  const Document& document = given.documents.front();
+  const auto& [file, document] = given.documents.front();
   const auto folder = options.out.empty() ? file.parent_path() / "report" : options.out;
   refuse_in_report(file, folder);
-  const std::string name = file.filename().string();
-  publish_report(document, folder, name, options.recordings);
+  publish_report(document, folder, file.filename().string(), options.recordings);
   return ExitCode::ok;
 }
 

@@ -26,7 +26,6 @@
 #include "tools/device_query.h"
 #include "tools/probe_runner.h"
 #include "tools/recordings.h"
-#include "tools/suites.h"
 
 namespace fathom {
 namespace {
@@ -344,9 +343,9 @@ void add_run(CLI::App& app, RunArguments& options) {
       "Seconds after which a probe is ended (default: 120 in quick suites, 600 in gemm, else 300)",
       seconds(), "SECONDS");
   // Of Google Benchmark's flags those that make sense for a whole run: its document goes to --out.
-  for (const std::string flag : {"filter", "repetitions", "min_time", "min_warmup_time", "format",
-                                 "color", "context", "time_unit", "counters_tabular",
-                                 "enable_random_interleaving"})
+  for (const std::string flag :
+       {"filter", "repetitions", "min_time", "min_warmup_time", "format", "color", "context",
+        "time_unit", "counters_tabular", "enable_random_interleaving"})
     app.add_option_function<std::vector<std::string>>(
            "--benchmark_" + flag,
            [&options, flag](const std::vector<std::string>& values) {

@@ -12,8 +12,8 @@
 #include "results/error.h"
 #include "results/flag_checks.h"
 #include "tools/output_folder.h"
+#include "tools/probe_binaries.h"
 #include "tools/program_commands.h"
-#include "tools/suites.h"
 
 namespace fathom {
 namespace {

@@ -19,7 +19,6 @@
 #include "results/utc_time.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
-#include "tools/suites.h"
 
 namespace fathom {
 namespace {

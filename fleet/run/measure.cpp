@@ -10,10 +10,9 @@
 #include "results/document_io.h"
 #include "results/error.h"
 #include "results/probe_environment.h"
-#include "tools/held_run.h"
+#include "tools/child_process.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
-#include "tools/suites.h"
 
 namespace fathom {
 namespace {

@@ -13,7 +13,7 @@ using Json = nlohmann::json;
 /// The shape that a config of this text gives.
 models::TransformerShape shape_of(const std::string& text) {
   const TestFolder folder;
-  return model_from_config(folder.write("config.json", text)).shape;
+  return shape_from_config(folder.write("config.json", text), 4096);
 }
 
 double parameters(const models::TransformerShape& shape) {
@@ -92,8 +92,8 @@ TEST_CASE("A config that is none, or of another kind of model, is refused in one
   config = llama();
   config.update({{"model_type", "qwen3_moe"}, {"mlp_only_layers", Json::array({0})}});
   refused(config.dump(), "experts");
-  CHECK_THROWS_AS(model_from_config("/nonexistent/config.json"), Error);
-  CHECK_THROWS_AS(model_from_config("/"), Error);
+  CHECK_THROWS_AS(shape_from_config("/nonexistent/config.json", 1), Error);
+  CHECK_THROWS_AS(shape_from_config("/", 1), Error);
 }
 
 }  // namespace

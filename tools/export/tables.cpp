@@ -1,8 +1,10 @@
 // The formats that list figures: machine, csv, openmetrics, bmf.
 
 #include <fmt/format.h>
+#include <fmt/ostream.h>
 
 #include <cctype>
+#include <iomanip>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -37,15 +39,9 @@ std::vector<ExportedFigure> figures_with_values(const Document& document) {
 
 /// A field of RFC 4180: what a reader could take for its own is quoted.
 std::string csv_field(const std::string& text) {
-  std::string field = clean(text);
+  const std::string field = clean(text);
   if (field.find_first_of(",\"") == std::string::npos) return field;
-  for (std::size_t at = 0; (at = field.find('"', at)) != std::string::npos; at += 2)
-    field.insert(at, 1, '"');
-  return '"' + field + '"';
-}
-
-std::string csv_interval(const Interval& interval) {
-  return fmt::format("{},{},{}", interval.low, interval.high, interval.confidence);
+  return fmt::format("{}", fmt::streamed(std::quoted(field, '"', '"')));
 }
 
 /// "B/s" is bytes_per_second: Prometheus wants base units in full, at the end of a name.
@@ -99,11 +95,13 @@ std::string csv_export(const Document& document) {
       "name,unit,better,value,low,high,confidence,samples,noisy,gpu,date,method,reason\n";
   const std::string run = csv_field(document.fingerprint.gpu_name) + "," + csv_field(document.date);
   for (const ExportedFigure& figure : exported_figures(document)) {
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", csv_field(figure.name),
-                        csv_field(figure.unit), to_string(figure.better),
-                        figure.value ? fmt::format("{}", *figure.value) : "",
-                        figure.interval ? csv_interval(*figure.interval) : ",,", figure.samples,
-                        figure.noisy, run, csv_field(figure.method), csv_field(figure.reason));
+    const auto& interval = figure.interval;
+    text += fmt::format(
+        "{},{},{},{},{},{},{},{},{},{}\n", csv_field(figure.name), csv_field(figure.unit),
+        to_string(figure.better), figure.value ? fmt::format("{}", *figure.value) : "",
+        interval ? fmt::format("{},{},{}", interval->low, interval->high, interval->confidence)
+                 : ",,",
+        figure.samples, figure.noisy, run, csv_field(figure.method), csv_field(figure.reason));
   }
   return text;
 }

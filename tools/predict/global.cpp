@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <bit>
 
 #include "models/global_memory.h"
 #include "results/fail.h"
@@ -10,7 +9,6 @@
 #include "results/format.h"
 #include "results/parse_number.h"
 #include "tools/predict/patterns.h"
-#include "tools/predict/predict_command.h"
 
 namespace fathom {
 namespace {
@@ -25,62 +23,61 @@ struct GlobalFlags {
   TransposePattern transpose;
   std::uint64_t elements = 0;
   int threads = 256;
-  std::string matrix;  ///< "4096x4096"
-  bool naive = false;  ///< a transpose not through shared memory
-  /// A flag of a whole kernel, the patterns that it is of, and whether these need it.
-  struct KernelFlag {
-    const CLI::Option* option;
-    std::string patterns;
-    bool needed;
-  };
-  std::vector<KernelFlag> kernel_flags;
+  std::string matrix;             ///< "4096x4096"
+  bool naive = false;             ///< a transpose not through shared memory
+  const CLI::App* app = nullptr;  ///< that knows which flags were given
 };
 
 // --- a whole kernel ------------------------------------------------------------------------------
 
+/// A flag of a whole kernel, the patterns that it is of, and whether these need it.
+struct KernelFlag {
+  const char* name;
+  std::string_view patterns;
+  bool needed;
+};
+constexpr KernelFlag kernel_flags[] = {
+    {"--elements", "stream or aos", true}, {"--threads", "stream or aos", false},
+    {"--struct-bytes", "aos", true},       {"--member-offset", "aos", false},
+    {"--member-bytes", "aos", true},       {"--tile", "transpose", false},
+    {"--matrix", "transpose", true},       {"--naive", "transpose", false}};
+
 /// Adds the flags; returns the option that asks for a whole kernel.
 CLI::Option* add_kernel_flags(CLI::App& app, GlobalFlags& flags) {
   constexpr std::uint64_t most_elements = std::uint64_t{1} << 40, most_bytes = 1 << 20;
+  flags.app = &app;
   CLI::Option* pattern =
       word_flag(app, "--pattern", flags.pattern,
                 "A whole kernel: stream (--bytes, --stride, --base), aos (an array of structures, "
                 "a thread each) or transpose (--bytes an element)",
                 {"stream", "aos", "transpose"});
-  const auto add = [&](const char* patterns, bool needed, CLI::Option* option) {
-    flags.kernel_flags.push_back({option->needs(pattern), patterns, needed});
-  };
   StructPattern& aos = flags.aos;
-  add("stream or aos", true,
-      number_flag(app, "--elements", flags.elements, "Accesses, or structures, of the kernel", 1,
-                  most_elements));
-  add("stream or aos", false,
-      number_flag(app, "--threads", flags.threads, "Threads a block; stream and aos", 1, 1024));
-  add("aos", true,
-      number_flag(app, "--struct-bytes", aos.struct_bytes, "Size of a structure", 1, most_bytes));
-  add("aos", false,
-      number_flag(app, "--member-offset", aos.member_offset, "Offset of the member accessed", 0,
-                  most_bytes));
-  add("aos", true, number_flag(app, "--member-bytes", aos.member_bytes, "Its size", 1, most_bytes));
-  add("transpose", false,
-      number_flag(app, "--tile", flags.transpose.tile, "Rows and columns of a transpose's tile", 1,
-                  128));
-  add("transpose", true,
-      app.add_option("--matrix", flags.matrix, "Matrix to transpose, row-major")
-          ->type_name("ROWSxCOLUMNS"));
-  add("transpose", false,
-      app.add_flag("--naive", flags.naive, "Transpose without turning tiles in shared memory"));
+  number_flag(app, "--elements", flags.elements, "Accesses, or structures, of the kernel", 1,
+              most_elements);
+  number_flag(app, "--threads", flags.threads, "Threads a block; stream and aos", 1, 1024);
+  number_flag(app, "--struct-bytes", aos.struct_bytes, "Size of a structure", 1, most_bytes);
+  number_flag(app, "--member-offset", aos.member_offset, "Offset of the member accessed", 0,
+              most_bytes);
+  number_flag(app, "--member-bytes", aos.member_bytes, "Its size", 1, most_bytes);
+  number_flag(app, "--tile", flags.transpose.tile, "Rows and columns of a transpose's tile", 1,
+              128);
+  app.add_option("--matrix", flags.matrix, "Matrix to transpose, row-major")
+      ->type_name("ROWSxCOLUMNS");
+  app.add_flag("--naive", flags.naive, "Transpose without turning tiles in shared memory");
+  for (const KernelFlag& flag : kernel_flags) app.get_option(flag.name)->needs(pattern);
   return pattern;
 }
 
 /// A flag that would change nothing is a mistake, and so is one that is missing.
 void check_kernel_flags(const GlobalFlags& flags) {
-  for (const auto& [option, patterns, needed] : flags.kernel_flags) {
-    const bool given = option->count() > 0, meant = patterns.find(flags.pattern) != patterns.npos;
+  for (const auto& [name, patterns, needed] : kernel_flags) {
+    const bool given = flags.app->count(name) > 0;
+    const bool meant = patterns.find(flags.pattern) != patterns.npos;
     if (given && !meant)
-      fail(ExitCode::bad_input, "{} is for --pattern {}, not for {}.", option->get_name(), patterns,
+      fail(ExitCode::bad_input, "{} is for --pattern {}, not for {}.", name, patterns,
            flags.pattern);
     if (needed && meant && !given)
-      fail(ExitCode::bad_input, "--pattern {} needs {}.", flags.pattern, option->get_name());
+      fail(ExitCode::bad_input, "--pattern {} needs {}.", flags.pattern, name);
   }
   if (flags.access.stride && (flags.pattern != "stream" || *flags.access.stride == 0))
     throw Error(ExitCode::bad_input, "--stride is for --pattern stream, and at least 1 there.");
@@ -110,7 +107,7 @@ std::vector<std::pair<std::string, StreamCost>> kernel_costs(GlobalFlags flags) 
                                 .threads_per_block = flags.threads})}};
   if (flags.pattern == "aos") {
     flags.aos.elements = flags.elements;
-    flags.aos.bytes_per_instruction = access.given_bytes->count() > 0 ? access.bytes : 0;
+    flags.aos.bytes_per_instruction = flags.app->count("--bytes") > 0 ? access.bytes : 0;
     flags.aos.base_offset = access.base;
     flags.aos.threads_per_block = flags.threads;
     return {{what, struct_cost(flags.aos)}};
@@ -138,8 +135,7 @@ Prediction predict_kernel(const GlobalFlags& flags) {
                        {"bytes_moved", moved},
                        {"efficiency", used}};
     said.say("{:<7} sectors {}  requests {}  sectors a request {:.2f}\n", what, cost.sectors,
-             cost.requests,
-             static_cast<double>(cost.sectors) / static_cast<double>(cost.requests));
+             cost.requests, static_cast<double>(cost.sectors) / static_cast<double>(cost.requests));
     said.say("        {} bytes asked for, {} in the sectors: {:.1f} % of what moves is used\n",
              cost.bytes, moved, 100 * used);
   }
@@ -198,19 +194,17 @@ Prediction predict_access(const PatternFlags& flags) {
           "where {} would hold the distinct bytes: {} of the {} bytes that move are wanted.",
           fewest, distinct, moved);
   }
-  Prediction said;
-  said.say("{}\n\n", title_of(access));
+  Prediction said = prediction_of(access);
   if (!why.lines.empty()) said.say("{}\n", picture(why));
   said.say("sectors {}  lines {}  requests {}\n{}\n", sectors, lines, requests, sentence);
-  said.json = {{"access", to_json(access)},
-               {"sectors", sectors},
-               {"lines", lines},
-               {"requests", requests},
-               {"fewest_sectors", fewest},
-               {"distinct_bytes", distinct},
-               {"moved_bytes", moved},
-               {"sentence", sentence},
-               {"touched", touched(why)}};
+  said.json.update({{"sectors", sectors},
+                    {"lines", lines},
+                    {"requests", requests},
+                    {"fewest_sectors", fewest},
+                    {"distinct_bytes", distinct},
+                    {"moved_bytes", moved},
+                    {"sentence", sentence},
+                    {"touched", touched(why)}});
   return said;
 }
 

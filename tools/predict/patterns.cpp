@@ -44,52 +44,55 @@ std::optional<std::uint64_t> parse_address(std::string_view text) {
   return parse_number<std::uint64_t>(text);
 }
 
-/// A field for each lane, empty where it is inactive, as further lanes are. `refuse` gets the lane
-/// of the first that is no address, and what is wrong with it.
-template <class Refuse>
-void set_lanes(WarpAccess& access, std::span<const std::string_view> fields, const Refuse& refuse) {
+/// A mistake in a row of a file.
+struct BadField {
+  std::string column;  ///< empty: none of them
+  std::string what;
+};
+
+/// A field for each lane, empty where it is inactive, as further lanes are. Throws LaneError for
+/// one that is no address.
+void set_lanes(WarpAccess& access, std::span<const std::string_view> fields) {
   access.active_mask = 0;
   for (std::size_t lane = 0; lane < fields.size(); ++lane) {
     if (fields[lane].empty()) continue;
     const auto address = parse_address(fields[lane]);
     if (!address)
-      refuse(lane, fmt::format("`{}` is no byte address from 0 to 2^64 - 1",
-                               quotable(fields[lane], 40)));
+      throw LaneError(
+          static_cast<int>(lane),
+          fmt::format("`{}` is no byte address from 0 to 2^64 - 1", quotable(fields[lane], 40)));
     access.address[lane] = *address;
     access.active_mask |= 1u << lane;
   }
 }
 
-/// `refuse` gets the column of a mistake, or none, and what is wrong.
-template <class Refuse>
-WarpAccess access_of_row(std::string_view row, const Refuse& refuse) {
+/// Throws BadField or LaneError.
+WarpAccess access_of_row(std::string_view row) {
   constexpr std::size_t columns = 2 + warp_size;
   const std::vector<std::string_view> fields = fields_of(row);
   if (fields.size() != columns)
-    refuse("", fmt::format("{}, not {} (op, bytes and {} lanes)", counted(fields.size(), "column"),
-                           columns, warp_size));
+    throw BadField{"", fmt::format("{}, not {} (op, bytes and {} lanes)",
+                                   counted(fields.size(), "column"), columns, warp_size)};
   if (fields[0] != "load" && fields[0] != "store")
-    refuse("op", fmt::format("`{}` is neither load nor store", quotable(fields[0], 40)));
+    throw BadField{"op", fmt::format("`{}` is neither load nor store", quotable(fields[0], 40))};
   const auto bytes = parse_number<int>(fields[1]);
   if (!bytes || *bytes < 1 || *bytes > 16 || !std::has_single_bit(static_cast<unsigned>(*bytes)))
-    refuse("bytes", fmt::format("`{}` is no width, which is 1, 2, 4, 8 or 16 bytes",
-                                quotable(fields[1], 40)));
+    throw BadField{"bytes", fmt::format("`{}` is no width, which is 1, 2, 4, 8 or 16 bytes",
+                                        quotable(fields[1], 40))};
   WarpAccess access{.op = fields[0] == "load" ? Access::load : Access::store,
                     .bytes_per_lane = *bytes};
-  set_lanes(access, std::span(fields).subspan(2), [&](std::size_t lane, const std::string& what) {
-    refuse(fmt::format("lane{}", lane), what);
-  });
+  set_lanes(access, std::span(fields).subspan(2));
   return access;
 }
 
 }  // namespace
 
 void add_pattern_flags(CLI::App& app, PatternFlags& flags) {
-  auto* op = app.add_option("OP", flags.op, "load or store")->check(one_of({"load", "store"}));
-  op->capture_default_str();
-  auto* bytes = word_flag(app, "--bytes", flags.bytes, "Bytes a lane: 1, 2, 4, 8 or 16",
-                          {"1", "2", "4", "8", "16"}, "N");
-  flags.given_bytes = bytes;
+  app.add_option("OP", flags.op, "load or store")
+      ->check(one_of({"load", "store"}))
+      ->capture_default_str();
+  word_flag(app, "--bytes", flags.bytes, "Bytes a lane: 1, 2, 4, 8 or 16",
+            {"1", "2", "4", "8", "16"}, "N");
   auto* base = number_flag(app, "--base", flags.base, "Address of lane 0, or of the tile", 0,
                            most_base, "BYTES");
   auto* stride = number_flag(app, "--stride", flags.stride,
@@ -110,17 +113,16 @@ void add_pattern_flags(CLI::App& app, PatternFlags& flags) {
     for (std::size_t j = i + 1; j < patterns.size(); ++j) patterns[i]->excludes(patterns[j]);
   lanes->excludes(base);
 
-  std::vector<CLI::Option*> one_access{
-      tile_flag("--row-elements", flags.row_elements, "Columns of the tile (default: 32)", 1),
-      tile_flag("--padding", flags.tile.padding_elements,
-                "Elements that a row of the tile is padded by"),
-      tile_flag("--first", flags.first, "Row or column in the tile of lane 0"),
-      app.add_flag("--xor-swizzle", flags.tile.xor_swizzle,
-                   "Element (row, column) lies at column XOR row")};
+  tile_flag("--row-elements", flags.row_elements, "Columns of the tile (default: 32)", 1);
+  tile_flag("--padding", flags.tile.padding_elements,
+            "Elements that a row of the tile is padded by");
+  tile_flag("--first", flags.first, "Row or column in the tile of lane 0");
+  app.add_flag("--xor-swizzle", flags.tile.xor_swizzle,
+               "Element (row, column) lies at column XOR row");
+  const std::vector<CLI::Option*> one_access =
+      app.get_options([&app](auto* option) { return option != app.get_help_ptr(); });
   auto* file =
       path_flag(app, "--patterns", flags.file, "Many accesses from a CSV file, answered in CSV");
-  for (auto* option : {op, bytes, base}) file->excludes(option);
-  for (auto* option : patterns) file->excludes(option);
   for (auto* option : one_access) file->excludes(option);
 }
 
@@ -148,9 +150,11 @@ WarpAccess access_of(const PatternFlags& flags) {
     fail(ExitCode::bad_input,
          "--lanes has {} addresses, but lane {} does not exist: a warp has lanes 0 to 31.",
          fields.size(), warp_size);
-  set_lanes(access, fields, [](std::size_t lane, const std::string& what) {
-    fail(ExitCode::bad_input, "--lanes, lane {}: {}.", lane, what);
-  });
+  try {
+    set_lanes(access, fields);
+  } catch (const LaneError& error) {
+    fail(ExitCode::bad_input, "--lanes, lane {}: {}.", error.lane(), error.reason());
+  }
   return access;
 }
 
@@ -186,20 +190,16 @@ std::string answer_patterns(const std::string& file, std::string_view header,
   try {
     while (next()) {
       ++row;
-      const auto numbers = answer(access_of_row(line, refuse));
+      const auto numbers = answer(access_of_row(line));
       fmt::format_to(std::back_inserter(text), "{},{}\n", numbers[0], numbers[1]);
     }
+  } catch (const BadField& bad) {
+    refuse(bad.column, bad.what);
   } catch (const LaneError& error) {
     refuse(fmt::format("lane{}", error.lane()), error.reason());
   }
   if (!input.eof()) fail(ExitCode::bad_input, "{} cannot be read: {}.", file, std::strerror(errno));
   return text;
-}
-
-std::string title_of(const WarpAccess& access) {
-  return fmt::format("{} of {} a lane, active lanes {}",
-                     access.op == Access::load ? "Load" : "Store",
-                     counted(access.bytes_per_lane, "byte"), lane_list(access.active_mask));
 }
 
 std::string lane_list(std::uint32_t lanes) {
@@ -214,14 +214,18 @@ std::string lane_list(std::uint32_t lanes) {
   return text.empty() ? "none" : text;
 }
 
-Json to_json(const WarpAccess& access) {
+Prediction prediction_of(const WarpAccess& access) {
+  const bool loads = access.op == Access::load;
   Json addresses = Json::array();
   for (int lane = 0; lane < warp_size; ++lane)
     addresses.push_back(access.active(lane) ? Json(access.address[lane]) : Json(nullptr));
-  return {{"op", access.op == Access::load ? "load" : "store"},
-          {"bytes", access.bytes_per_lane},
-          {"active_mask", fmt::format("{:08x}", access.active_mask)},
-          {"addresses", std::move(addresses)}};
+  return {fmt::format("{} of {} a lane, active lanes {}\n\n", loads ? "Load" : "Store",
+                      counted(access.bytes_per_lane, "byte"), lane_list(access.active_mask)),
+          {{"access",
+            {{"op", loads ? "load" : "store"},
+             {"bytes", access.bytes_per_lane},
+             {"active_mask", fmt::format("{:08x}", access.active_mask)},
+             {"addresses", std::move(addresses)}}}}};
 }
 
 Json lanes_to_json(std::uint32_t lanes) {

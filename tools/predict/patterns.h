@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "models/warp_access.h"
+#include "tools/predict/predict_command.h"
 
 namespace fathom {
 
@@ -18,15 +19,14 @@ namespace fathom {
 struct PatternFlags {
   std::string op = "load";
   int bytes = 4;
-  const CLI::Option* given_bytes = nullptr;  ///< to tell a default that was given
   std::uint64_t base = 0;
   std::optional<std::uint64_t> stride;  ///< none: contiguous
   std::optional<int> column, row;       ///< of the tile
   int first = 0;                        ///< row or column of lane 0
   std::optional<int> row_elements;      ///< none: 32
   models::Tile tile;
-  std::optional<std::string> lanes;   ///< "0,4,,12": an address a lane
-  std::optional<std::string> file;    ///< patterns in bulk
+  std::optional<std::string> lanes;  ///< "0,4,,12": an address a lane
+  std::optional<std::string> file;   ///< patterns in bulk
 };
 
 /// Adds the flags to a subcommand; those that contradict each other exclude each other.
@@ -53,14 +53,11 @@ using AnswerOfAccess = std::array<int, 2> (*)(const models::WarpAccess&);
 std::string answer_patterns(const std::string& file, std::string_view header,
                             AnswerOfAccess answer);
 
-/// "Load of 4 bytes a lane, active lanes 0-31".
-std::string title_of(const models::WarpAccess& access);
+/// What is said of one access begins with it: "Load of 4 bytes a lane, active lanes 0-31".
+Prediction prediction_of(const models::WarpAccess& access);
 
 /// "0-7,16,18-20" of a mask.
 std::string lane_list(std::uint32_t lanes);
-
-/// {"op": ..., "bytes": ..., "active_mask": ..., "addresses": [...]}, null for an inactive lane.
-nlohmann::ordered_json to_json(const models::WarpAccess& access);
 
 /// The lanes of a mask as numbers.
 nlohmann::ordered_json lanes_to_json(std::uint32_t lanes);

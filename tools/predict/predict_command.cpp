@@ -19,23 +19,19 @@ std::string as_sentence(std::string text) {
 
 }  // namespace
 
-Command prediction(const char* name, const char* summary,
-                   std::function<std::function<Prediction()>(CLI::App&)> add) {
-  return {.name = name, .summary = summary, .add = [add](CLI::App& app) {
-            const auto predict = add(app);
-            const auto as_json = std::make_shared<bool>(false);
-            auto* json = app.add_flag("--json", *as_json, "Print the prediction as JSON");
-            if (CLI::Option* file = app.get_option_no_throw("--patterns")) json->excludes(file);
-            return [as_json, predict] {
-              try {
-                const Prediction said = predict();
-                print_out(*as_json ? said.json.dump(2) + "\n" : said.text);
-                return ExitCode::ok;
-              } catch (const std::invalid_argument& refusal) {
-                throw Error(ExitCode::bad_input, as_sentence(refusal.what()));
-              }
-            };
-          }};
+std::function<ExitCode()> printed(CLI::App& app, std::function<Prediction()> predict) {
+  const auto as_json = std::make_shared<bool>(false);
+  auto* json = app.add_flag("--json", *as_json, "Print the prediction as JSON");
+  if (CLI::Option* file = app.get_option_no_throw("--patterns")) json->excludes(file);
+  return [as_json, predict] {
+    try {
+      const Prediction said = predict();
+      print_out(*as_json ? said.json.dump(2) + "\n" : said.text);
+      return ExitCode::ok;
+    } catch (const std::invalid_argument& refusal) {
+      throw Error(ExitCode::bad_input, as_sentence(refusal.what()));
+    }
+  };
 }
 
 Command predict_command() {

@@ -25,20 +25,19 @@ struct Prediction {
   }
 };
 
-/// A command of `fathom predict`: `add` adds its flags but --json, and returns what predicts. A
-/// std::invalid_argument of a model becomes Error(bad_input) with the model's sentence.
-Command prediction(const char* name, const char* summary,
-                   std::function<std::function<Prediction()>(CLI::App&)> add);
+/// Adds the flag --json, and returns what prints the prediction. A std::invalid_argument of a model
+/// becomes Error(bad_input) with the model's sentence.
+std::function<ExitCode()> printed(CLI::App& app, std::function<Prediction()> predict);
 
-/// One with arguments of its own.
+/// A command of `fathom predict`: `add` adds its flags but --json.
 template <class Arguments>
 Command prediction(const char* name, const char* summary, void (*add)(CLI::App&, Arguments&),
                    Prediction (*predict)(const Arguments&)) {
-  return prediction(name, summary, [add, predict](CLI::App& app) {
-    const auto arguments = std::make_shared<Arguments>();
-    add(app, *arguments);
-    return [arguments, predict] { return predict(*arguments); };
-  });
+  return {.name = name, .summary = summary, .add = [add, predict](CLI::App& app) {
+            const auto arguments = std::make_shared<Arguments>();
+            add(app, *arguments);
+            return printed(app, [arguments, predict] { return predict(*arguments); });
+          }};
 }
 
 Command shared_prediction();

@@ -62,8 +62,7 @@ Json say_kernel(Prediction& said, const RooflineKernel& kernel, const MemoryCeil
   said.say("\nKernel of {:.4g} FLOP: at least {}, bound by {}\n", kernel.flops,
            format_time(r.seconds), r.bound_by);
   say_line(said, compute.name, "", "at least " + format_time(r.compute_seconds));
-  say_line(said, "DRAM",
-           dram.intensity ? format_number(*dram.intensity) + " FLOP/B" : "no traffic",
+  say_line(said, "DRAM", dram.intensity ? format_number(*dram.intensity) + " FLOP/B" : "no traffic",
            fmt::format("at least {}; {} moved, attainable {}", format_time(dram.seconds),
                        format_bytes(dram.bytes), format_quantity(dram.attainable, "FLOP/s")));
   say_line(said, "attainable", format_quantity(r.attainable, "FLOP/s"),

@@ -10,7 +10,6 @@
 #include "models/shared_memory.h"
 #include "results/format.h"
 #include "tools/predict/patterns.h"
-#include "tools/predict/predict_command.h"
 
 namespace fathom {
 namespace {
@@ -92,22 +91,20 @@ Prediction predict(const PatternFlags& flags) {
   const WarpAccess access = access_of(flags);
   const SharedExplanation why = explain_shared(access);
   const SharedCost& cost = why.cost;
-  Prediction said;
-  said.say("{}\n\n", title_of(access));
+  Prediction said = prediction_of(access);
   if (!why.wavefronts.empty()) said.say("{}\n", picture(why));
   said.say("wavefronts {}  conflicts {}  groups {}  clocks {}  (distinct words alone: {})\n{}\n",
            cost.wavefronts, cost.conflicts, cost.groups, cost.clocks, cost.minimum,
            sentence(access, why));
-  said.json = {{"access", to_json(access)},
-               {"wavefronts", cost.wavefronts},
-               {"conflicts", cost.conflicts},
-               {"groups", cost.groups},
-               {"group_lanes", why.group_lanes},
-               {"merged", why.merged},
-               {"clocks", cost.clocks},
-               {"minimum_wavefronts", cost.minimum},
-               {"sentence", sentence(access, why)},
-               {"schedule", schedule_of(why)}};
+  said.json.update({{"wavefronts", cost.wavefronts},
+                    {"conflicts", cost.conflicts},
+                    {"groups", cost.groups},
+                    {"group_lanes", why.group_lanes},
+                    {"merged", why.merged},
+                    {"clocks", cost.clocks},
+                    {"minimum_wavefronts", cost.minimum},
+                    {"sentence", sentence(access, why)},
+                    {"schedule", schedule_of(why)}});
   return said;
 }
 

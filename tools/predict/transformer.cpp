@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -69,15 +68,7 @@ constexpr NumberFlag number_flags[] = {
 /// The config's shape with what flags say instead.
 TransformerShape shape_of(const TransformerArguments& a) {
   TransformerShape shape;
-  if (!a.config.empty()) {
-    const ConfiguredModel model = model_from_config(a.config);
-    shape = model.shape;
-    if (model.window && *model.window < a.load.context)
-      fail(ExitCode::bad_input,
-           "{}: its attention looks back {} tokens only, which the model of a context of {} does "
-           "not know: give --context {} or less.",
-           a.config.string(), *model.window, a.load.context, *model.window);
-  }
+  if (!a.config.empty()) shape = shape_from_config(a.config, a.load.context);
   for (const auto& flag : number_flags)
     if (a.shape.*flag.field != 0) shape.*flag.field = a.shape.*flag.field;
   shape.tied_embeddings = shape.tied_embeddings || a.shape.tied_embeddings;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "results/atomic_file.h"
@@ -121,11 +122,17 @@ TransformerShape shape_of(const Config& config) {
 
 }  // namespace
 
-ConfiguredModel model_from_config(const std::filesystem::path& file) {
+TransformerShape shape_from_config(const std::filesystem::path& file, std::int64_t context) {
   const Config config(file);
   const std::int64_t window = config.number("sliding_window", 0);
   const bool slides = window > 0 && config.flag("use_sliding_window", true);
-  return {shape_of(config), slides ? std::optional(window) : std::nullopt};
+  const TransformerShape shape = shape_of(config);
+  if (slides && window < context)
+    config.refuse(
+        fmt::format("its attention looks back {} tokens only, which the model of a context of {} "
+                    "does not know: give --context {} or less",
+                    window, context, window));
+  return shape;
 }
 
 }  // namespace fathom

@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "models/gpu_table.h"
 #include "models/tile_quantisation.h"
 #include "results/fail.h"
 #include "results/flag_checks.h"
@@ -18,18 +17,17 @@ using Json = nlohmann::ordered_json;
 using namespace models;
 
 struct WaveArguments {
-  Grid grid{.blocks = 0, .blocks_per_sm = 1, .sms = 0};
-  std::vector<std::uint64_t> sizes;  ///< m, n, k; empty: no product
+  std::uint64_t blocks = 0;          ///< of a grid; 0: a product
+  std::vector<std::uint64_t> sizes;  ///< m, n, k of the product
   std::vector<std::uint64_t> tile{128, 128, 32}, cluster{1, 1};
-  std::uint64_t split_k = 1;
-  std::string cost;      ///< empty: "latency"
-  double wave_time = 0;  ///< seconds
+  TiledProduct product{.sms = 0};  ///< with the SMs and blocks of a grid, too
+  std::string cost;                ///< empty: "latency"
+  double wave_time = 0;            ///< seconds
   MachineFlags machine;
 };
 
-int sms_of(const WaveArguments& arguments) {
-  if (arguments.grid.sms > 0) return arguments.grid.sms;
-  const auto machine = machine_of(arguments.machine);
+int sms_of(const MachineFlags& flags) {
+  const auto machine = machine_of(flags);
   if (!machine)
     throw Error(ExitCode::bad_input,
                 "Waves depend on the number of SMs: give --sms, --gpu or --result.");
@@ -54,31 +52,39 @@ Json say_waves(Prediction& said, std::uint64_t blocks, const Waves& w) {
           {"blocks_of_busiest_sm", w.blocks_of_busiest_sm}};
 }
 
-Prediction predict_grid(const Grid& grid, BlockCost cost, const std::string& cost_name,
-                        double wave_time) {
+Prediction predict_grid(const WaveArguments& a) {
+  const Grid grid{
+      .blocks = a.blocks, .blocks_per_sm = a.product.blocks_per_sm, .sms = a.product.sms};
   Prediction said;
   const Json all_waves = say_waves(said, grid.blocks, waves(grid));
   said.json = {{"blocks", grid.blocks},
                {"blocks_per_sm", grid.blocks_per_sm},
                {"sms", grid.sms},
                {"waves", all_waves}};
-  if (wave_time > 0) {
-    const double seconds = expected_seconds(grid, wave_time, cost);
-    said.json.update({{"cost", cost_name}, {"seconds", seconds}});
+  if (a.wave_time > 0) {
+    const double seconds = expected_seconds(grid, a.wave_time, a.product.cost);
+    said.json.update({{"cost", a.cost}, {"seconds", seconds}});
     said.say("  {} at {} a full wave, of blocks bound by {}\n", format_time(seconds),
-             format_time(wave_time), cost_name);
+             format_time(a.wave_time), a.cost);
   }
   return said;
 }
 
-Prediction predict_product(const WaveArguments& arguments, const TiledProduct& p,
-                           const std::string& cost_name) {
+Prediction predict_product(const WaveArguments& a) {
+  TiledProduct p = a.product;
+  p.m = a.sizes[0];
+  p.n = a.sizes[1];
+  p.k = a.sizes[2];
+  p.tile_m = a.tile[0];
+  p.tile_n = a.tile[1];
+  p.tile_k = a.tile[2];
+  p.cluster_m = a.cluster[0];
+  p.cluster_n = a.cluster[1];
   const TileQuantisation q = tile_quantisation(p);
   const auto by = [](const auto& sizes) { return fmt::format("{}", fmt::join(sizes, " x ")); };
   Prediction said;
-  said.say("{} in tiles of {}{}{}: {} x {} tiles, {} k steps each\n", by(arguments.sizes),
-           by(arguments.tile),
-           p.cluster_m * p.cluster_n > 1 ? ", clusters of " + by(arguments.cluster) : "",
+  said.say("{} in tiles of {}{}{}: {} x {} tiles, {} k steps each\n", by(a.sizes), by(a.tile),
+           p.cluster_m * p.cluster_n > 1 ? ", clusters of " + by(a.cluster) : "",
            p.split_k > 1 ? fmt::format(", k split among {} blocks", p.split_k) : "", q.tiles_m,
            q.tiles_n, q.steps);
   const Json all_waves = say_waves(said, q.blocks, q.waves);
@@ -88,12 +94,12 @@ Prediction predict_product(const WaveArguments& arguments, const TiledProduct& p
   said.json = {{"m", p.m},
                {"n", p.n},
                {"k", p.k},
-               {"tile", arguments.tile},
-               {"cluster", arguments.cluster},
+               {"tile", a.tile},
+               {"cluster", a.cluster},
                {"split_k", p.split_k},
                {"blocks_per_sm", p.blocks_per_sm},
                {"sms", p.sms},
-               {"cost", cost_name},
+               {"cost", a.cost},
                {"prediction",
                 {{"m", p.m},
                  {"tiles_m", q.tiles_m},
@@ -108,61 +114,46 @@ Prediction predict_product(const WaveArguments& arguments, const TiledProduct& p
   return said;
 }
 
-Prediction predict(const WaveArguments& arguments) {
-  Grid grid = arguments.grid;
-  if (grid.blocks == 0 && arguments.sizes.empty())
+Prediction predict(const WaveArguments& given) {
+  if (given.blocks == 0 && given.sizes.empty())
     throw Error(ExitCode::bad_input,
                 "Nothing to predict: give a grid (--blocks N) or a matrix product (--gemm M N K).");
-  if (grid.blocks > 0 && arguments.wave_time == 0 && !arguments.cost.empty())
+  if (given.blocks > 0 && given.wave_time == 0 && !given.cost.empty())
     throw Error(ExitCode::bad_input, "--cost decides about a grid's time: give --wave-time too.");
-  grid.sms = sms_of(arguments);
-  const std::string cost_name = arguments.cost.empty() ? "latency" : arguments.cost;
-  const BlockCost cost = cost_name == "latency" ? BlockCost::latency : BlockCost::throughput;
-  if (grid.blocks > 0) return predict_grid(grid, cost, cost_name, arguments.wave_time);
-  return predict_product(arguments,
-                         {.m = arguments.sizes[0],
-                          .n = arguments.sizes[1],
-                          .k = arguments.sizes[2],
-                          .tile_m = arguments.tile[0],
-                          .tile_n = arguments.tile[1],
-                          .tile_k = arguments.tile[2],
-                          .split_k = arguments.split_k,
-                          .cluster_m = arguments.cluster[0],
-                          .cluster_n = arguments.cluster[1],
-                          .blocks_per_sm = grid.blocks_per_sm,
-                          .sms = grid.sms,
-                          .cost = cost},
-                         cost_name);
+  WaveArguments a = given;
+  if (a.product.sms == 0) a.product.sms = sms_of(a.machine);
+  if (a.cost.empty()) a.cost = "latency";
+  a.product.cost = a.cost == "latency" ? BlockCost::latency : BlockCost::throughput;
+  return a.blocks > 0 ? predict_grid(a) : predict_product(a);
 }
 
-void add_flags(CLI::App& app, WaveArguments& arguments) {
+void add_flags(CLI::App& app, WaveArguments& a) {
   constexpr std::uint64_t largest = std::uint64_t{1} << 40;
-  auto* blocks =
-      number_flag(app, "--blocks", arguments.grid.blocks, "Blocks of a grid", 1, largest);
-  auto* product = number_flag(app, "--gemm", arguments.sizes, "A matrix product of M x K by K x N",
-                              1, largest, "M N K")
-                      ->expected(3)
-                      ->excludes(blocks);
-  number_flag(app, "--tile", arguments.tile, "Its tile (default: 128 128 32)", 1, 1 << 20, "M N K")
+  auto* blocks = number_flag(app, "--blocks", a.blocks, "Blocks of a grid", 1, largest);
+  auto* product =
+      number_flag(app, "--gemm", a.sizes, "A matrix product of M x K by K x N", 1, largest, "M N K")
+          ->expected(3)
+          ->excludes(blocks);
+  number_flag(app, "--tile", a.tile, "Its tile (default: 128 128 32)", 1, 1 << 20, "M N K")
       ->expected(3)
       ->needs(product);
-  number_flag(app, "--cluster", arguments.cluster,
+  number_flag(app, "--cluster", a.cluster,
               "Tiles of a thread block cluster, beyond C too (default: 1 1)", 1, 16, "M N")
       ->expected(2)
       ->needs(product);
-  number_flag(app, "--split-k", arguments.split_k, "Blocks that share one tile's k", 1, 1 << 20)
+  number_flag(app, "--split-k", a.product.split_k, "Blocks that share one tile's k", 1, 1 << 20)
       ->needs(product);
-  number_flag(app, "--blocks-per-sm", arguments.grid.blocks_per_sm,
+  number_flag(app, "--blocks-per-sm", a.product.blocks_per_sm,
               "Resident blocks, see `fathom predict occupancy`", 1, 32);
-  auto* sms = number_flag(app, "--sms", arguments.grid.sms,
+  auto* sms = number_flag(app, "--sms", a.product.sms,
                           "SMs of the GPU, instead of --gpu or --result", 1, 1 << 16);
-  add_machine_flags(app, arguments.machine);
+  add_machine_flags(app, a.machine);
   sms->excludes(app.get_option("--gpu"))->excludes(app.get_option("--result"));
-  checked_flag(app, "--wave-time", arguments.wave_time,
+  checked_flag(app, "--wave-time", a.wave_time,
                "Seconds that a full wave of --blocks takes: predicts the grid's", seconds(),
                "SECONDS")
       ->needs(blocks);
-  word_flag(app, "--cost", arguments.cost,
+  word_flag(app, "--cost", a.cost,
             "How fast blocks are that share an SM: latency (each as alone, the default) or "
             "throughput (they share it)",
             {"latency", "throughput"}, "WORD");
