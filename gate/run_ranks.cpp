@@ -16,6 +16,8 @@
 namespace fathom::gate {
 namespace {
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
 using Group = std::vector<std::size_t>;
 
 std::vector<double> known(std::span<const double> values) {
@@ -89,23 +91,25 @@ struct Sorted {
   double floor = 0;  ///< what a spread of some of the runs is at least
 };
 
-/// The median and the spread of the runs that are not in the group.
-std::pair<double, double> others_than(const Group& group, const Sorted& metric) {
+/// A quantile, between neighbours, and the spread of the runs that are not in the group.
+std::pair<double, double> others_than(const Group& group, const Sorted& metric, double p) {
   const std::size_t count = metric.order.size() - group.size();
   double sum = metric.sum, squares = metric.squares;
   for (const std::size_t run : group) {
     sum -= metric.worse[run];
     squares -= metric.worse[run] * metric.worse[run];
   }
+  const double position = p * static_cast<double>(count - 1);
   double below = 0, above = 0;
   std::size_t seen = 0;
   for (const std::size_t run : metric.order) {
     if (std::ranges::find(group, run) != group.end()) continue;
-    if (seen <= (count - 1) / 2) below = metric.worse[run];
     above = metric.worse[run];
-    if (seen++ >= count / 2) break;
+    if (static_cast<double>(seen) <= position) below = above;
+    if (static_cast<double>(seen++) >= position) break;
   }
-  return {(below + above) / 2, std::max(metric.floor, standard_deviation(sum, squares, count))};
+  return {std::lerp(below, above, position - std::floor(position)),
+          std::max(metric.floor, standard_deviation(sum, squares, count))};
 }
 
 /// How many spreads the group's best run is worse than the line. In a group of four or more, one
@@ -117,18 +121,17 @@ double score_of(const Group& group, const Sorted& metric, double spread, const a
   const auto place = distances.begin() + static_cast<std::ptrdiff_t>(group.size() / 4);
   std::ranges::nth_element(distances, place);
   if (spread > 0) return *place / spread;
-  return *place > 0 ? std::numeric_limits<double>::infinity() : 0;
+  return *place > 0 ? infinity : 0;
 }
 
 /// Spreads below the floor are taken for it: of a metric's own effect a third, since less noise
-/// makes no difference; and what three quarters of the metrics exceed, since a few runs may agree
-/// by chance.
+/// makes no difference; and what half of the metrics exceed, since a few runs may agree by chance.
 std::vector<Sorted> sorted(const std::vector<RunValues>& metrics) {
   std::vector<Sorted> all(metrics.begin(), metrics.end());
   std::vector<double> of_relative;
   for (std::size_t i = 0; i < metrics.size(); ++i)
     if (metrics[i].relative) of_relative.push_back(all[i].spread);
-  const double usual = of_relative.empty() ? 0 : quantile(of_relative, 0.25);
+  const double usual = of_relative.empty() ? 0 : median(of_relative);
   for (std::size_t i = 0; i < metrics.size(); ++i) {
     const double least = metrics[i].least / 3;
     all[i].floor = metrics[i].relative ? std::max(least, usual) : least > 0 ? least : all[i].spread;
@@ -210,6 +213,10 @@ std::vector<RunRank> rank_runs(const std::vector<RunValues>& metrics, std::size_
   const std::size_t runs = metrics.front().worse.size(), results = runs - earlier;
   const std::vector<Group> groups = groups_of(runs, results);
   const std::vector<Sorted> all = sorted(metrics);
+  // Runs are slow far more often than fast, so even the best of a group is held against the others'
+  // third quartile. Where groups cannot decide, against their median, from which `beyond` reckons.
+  const bool groups_decide = static_cast<double>(groups.size() + 1) * level >= 1;
+  const double reach = groups_decide ? 0.75 : 0.5;
   std::vector<double> worst(groups.size(), 0), distances;
   Group head(results);
   std::iota(head.begin(), head.end(), earlier);
@@ -218,17 +225,23 @@ std::vector<RunRank> rank_runs(const std::vector<RunValues>& metrics, std::size_
     const auto is_known = [&](std::size_t run) { return !std::isnan(metric.worse[run]); };
     for (std::size_t g = 0; g < groups.size(); ++g) {
       if (!std::ranges::all_of(groups[g], is_known)) continue;
-      const auto [centre, spread] = others_than(groups[g], metric);
-      const auto line = [at = centre](std::size_t) { return at; };
+      const auto [others, spread] = others_than(groups[g], metric, reach);
+      const auto line = [at = others](std::size_t) { return at; };
       worst[g] = std::max(worst[g], score_of(groups[g], metric, spread, line, distances));
     }
-    const auto [centre, spread] = others_than(head, metric);
+    const auto [others, spread] = others_than(head, metric, reach);
     // Where a drift leads by itself is no change: that takes only from the head's own score.
-    const auto trend = trend_of(metric.worse.first(earlier));
-    const auto line = [&, at = centre](std::size_t run) { return std::max(at, trend(run)); };
+    const auto before = metric.worse.first(earlier);
+    const auto trend = trend_of(before);
+    std::vector<double> beside;
+    for (std::size_t run = 0; run < earlier; ++run) beside.push_back(before[run] - trend(run));
+    const double raised = quantile(known(beside), reach);
+    const auto line = [&, at = others](std::size_t run) {
+      return std::max(at, trend(run) + raised);
+    };
     ranks[i].score = score_of(head, metric, spread, line, distances);
     ranks[i].spread = spread;
-    ranks[i].limit = std::max(0.0, trend(runs - 1) - centre);
+    ranks[i].limit = std::max(0.0, line(runs - 1) - median(known(metric.worse.first(earlier))));
   }
   judge(ranks, std::move(worst), earlier, results, level);
   return ranks;

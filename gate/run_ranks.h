@@ -11,9 +11,10 @@ namespace fathom::gate {
 //
 // If nothing changed, the head's h results are any h of all N runs. So each group of h runs is
 // judged as the head is, against the runs that are not in it: its score is the largest over the
-// metrics of how far even its best run is above the others' median, in spreads of those. A metric
-// of the head that scores above all but a share of the groups is worse at that level, for the whole
-// suite (the maxT method of Westfall and Young, "Resampling-based multiple testing", 1993).
+// metrics of how far even its best run is above the others' third quartile, in spreads of those. A
+// metric of the head that scores above all but a share of the groups is worse at that level, for
+// the whole suite (the maxT method of Westfall and Young, "Resampling-based multiple testing",
+// 1993).
 
 /// One metric, larger is worse; NaN where a run lacks it. The earlier runs in their order in time,
 /// then the results of the head.

@@ -148,8 +148,9 @@ class StoredCheck {
   std::ptrdiff_t followers() const { return std::ranges::count_if(values_, &RunValues::follows); }
 
   /// Where metrics are too few for a common factor, what got worse is also ranked by how much more
-  /// than the median of the others in the same runs: that no machine changes, so it keeps the
-  /// level.
+  /// than the median of the others in the same runs, which no machine changes. Of several
+  /// results at twice the level: it is asked beside the first, so at most 2 % of the suites on a
+  /// slower machine are false alarms.
   void find_witnesses(const std::vector<RunRank>& ranks) {
     const auto all = static_cast<std::size_t>(followers());
     if (all == 0) return;
@@ -166,13 +167,14 @@ class StoredCheck {
       asked.push_back(&tested_[i]);
       beside.push_back(beside_others(i));
     }
-    const auto ranks_beside = rank_runs(beside, earlier_, stored_alpha);
+    const auto ranks_beside =
+        rank_runs(beside, earlier_, result_.rounds > 1 ? 2 * stored_alpha : stored_alpha);
     for (std::size_t i = 0; i < asked.size(); ++i) {
       const RunRank& rank = ranks_beside[i];
       const auto lacking = std::ranges::count_if(std::span(beside[i].worse).first(earlier_),
                                                  [](double x) { return std::isnan(x); });
       asked[i]->witnessed = earlier_ - static_cast<std::size_t>(lacking) >= fewest_baseline_runs &&
-                            rank.sure && rank.score * rank.spread >= beside[i].least;
+                            rank.sure && evidence_of(beside[i], rank, earlier_).is_worse();
     }
   }
 
