@@ -5,7 +5,6 @@
 #include "tests/testing.h"
 #include "tools/output_folder.h"
 #include "tools/probe_runner.h"
-#include "tools/progress.h"
 
 namespace fathom {
 namespace {
@@ -97,21 +96,6 @@ TEST_CASE("A GPU's name becomes part of a folder's name", "[tools]") {
   const std::chrono::system_clock::time_point second{std::chrono::seconds(86399)};
   CHECK(default_folder_name("NVIDIA H200", false, second) == "fathom-h200-19700101T235959Z");
   CHECK(default_folder_name("NVIDIA H200", true, second) == "fathom-replay-h200-19700101T235959Z");
-}
-
-TEST_CASE("A progress line has four parts, the last with any characters", "[tools]") {
-  const auto progress = parse_progress("3 12 4.5 copy_bandwidth/type:float4/size:1 GiB");
-  REQUIRE(progress);
-  CHECK(progress->done == 3);
-  CHECK(progress->total == 12);
-  CHECK(progress->name == "copy_bandwidth/type:float4/size:1 GiB");
-  for (const char* line : {"", "three 12 4.5 name", "3 12"}) CHECK_FALSE(parse_progress(line));
-}
-
-TEST_CASE("Durations are spoken in at most two units", "[tools]") {
-  for (const auto& [seconds, spoken] :
-       {std::pair(-1.0, "0 s"), {44.6, "45 s"}, {125, "2 min 5 s"}, {3725, "1 h 2 min"}})
-    CHECK(spoken_duration(seconds) == spoken);
 }
 
 TEST_CASE("A progress line has four parts, the last with any characters", "[tools]") {
