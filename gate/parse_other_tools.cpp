@@ -170,7 +170,7 @@ State state_of(const std::string& benchmark, const Fields& fields) {
   return state;
 }
 
-/// Of pytest-benchmark's median, from its quartiles: it keeps samples only where it is asked to.
+/// The interval of pytest-benchmark's median, from its quartiles: it keeps samples only if asked.
 std::optional<Interval> interval_of_stats(const Fields& stats) {
   const auto iqr = stats.optional_number("iqr"), rounds = stats.optional_number("rounds");
   if (!iqr || !rounds || !(*rounds > 1)) return std::nullopt;

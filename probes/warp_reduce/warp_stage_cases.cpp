@@ -24,8 +24,8 @@ constexpr int reductions = 2048;
 /// with a full set of such units, 8 on a V100 (Jia et al., arXiv 1804.06826, table 4.1; an H100 has
 /// the same), 29 from shared memory of an H100 (models/published_figures.cpp).
 constexpr double addition_latency = 4, double_addition_latency = 8, shared_latency = 29;
-/// Of these no figure is published: Fathom measured on an H200 (recordings/h200) 145.7 cycles for
-/// five shuffles with their additions, and 46.1.
+/// We know of no published figure for a shuffle or for the integer instruction. Fathom measured on
+/// an H200 (recordings/h200) 145.7 cycles for five shuffles with their additions, and 46.1.
 constexpr double shuffle_latency = 25, reduce_add_latency = 46;
 constexpr double tolerance = 0.25;  ///< covers what differs between chips
 constexpr int steps = 5;

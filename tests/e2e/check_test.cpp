@@ -16,19 +16,19 @@ class Checking : public Sandbox {
   }
   const fs::path file = folder() / "result.json";
 
-  /// Of two commands.
+  /// Checks two commands.
   CapturedRun check(const std::string& base, const std::string& head,
                     const std::string& flags = "") const {
     std::vector<std::string> all{"check", "--base", base, "--head", head};
     for (const std::string& word : words(flags)) all.push_back(word);
     return fathom(all);
   }
-  /// Of two files.
+  /// Checks two files.
   CapturedRun check_files(const std::string& base, const std::string& head,
                           const std::string& flags = "") const {
     return check(copying(base), copying(head), flags);
   }
-  /// Of the result.
+  /// Checks the result against the baseline.
   CapturedRun check_stored(const std::string& flags = "") const {
     return call("check result.json --baseline baseline " + flags);
   }
