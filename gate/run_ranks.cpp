@@ -125,13 +125,14 @@ double score_of(const Group& group, const Sorted& metric, double spread, const a
 }
 
 /// Spreads below the floor are taken for it: of a metric's own effect a third, since less noise
-/// makes no difference; and what half of the metrics exceed, since a few runs may agree by chance.
-std::vector<Sorted> sorted(const std::vector<RunValues>& metrics) {
+/// makes no difference; and this quantile of the metrics' spreads, since a few runs may agree by
+/// chance.
+std::vector<Sorted> sorted(const std::vector<RunValues>& metrics, double usual_quantile) {
   std::vector<Sorted> all(metrics.begin(), metrics.end());
   std::vector<double> of_relative;
   for (std::size_t i = 0; i < metrics.size(); ++i)
     if (metrics[i].relative) of_relative.push_back(all[i].spread);
-  const double usual = of_relative.empty() ? 0 : median(of_relative);
+  const double usual = of_relative.empty() ? 0 : quantile(of_relative, usual_quantile);
   for (std::size_t i = 0; i < metrics.size(); ++i) {
     const double least = metrics[i].least / 3;
     all[i].floor = metrics[i].relative ? std::max(least, usual) : least > 0 ? least : all[i].spread;
@@ -212,11 +213,11 @@ std::vector<RunRank> rank_runs(const std::vector<RunValues>& metrics, std::size_
   if (metrics.empty()) return ranks;
   const std::size_t runs = metrics.front().worse.size(), results = runs - earlier;
   const std::vector<Group> groups = groups_of(runs, results);
-  const std::vector<Sorted> all = sorted(metrics);
   // Runs are slow far more often than fast, so even the best of a group is held against the others'
   // third quartile. Where groups cannot decide, against their median, from which `beyond` reckons.
   const bool groups_decide = static_cast<double>(groups.size() + 1) * level >= 1;
   const double reach = groups_decide ? 0.75 : 0.5;
+  const std::vector<Sorted> all = sorted(metrics, groups_decide ? 0.5 : 0.25);
   std::vector<double> worst(groups.size(), 0), distances;
   Group head(results);
   std::iota(head.begin(), head.end(), earlier);
