@@ -15,10 +15,10 @@
 #include <ranges>
 #include <regex>
 
-#include "results/atomic_file.h"
 #include "results/clean_text.h"
 #include "results/document_io.h"
 #include "results/fail.h"
+#include "results/files.h"
 #include "results/flag_checks.h"
 #include "tools/child_process.h"
 #include "tools/output_folder.h"

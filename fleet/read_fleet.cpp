@@ -4,9 +4,9 @@
 #include <mutex>
 
 #include "fleet/fleet.h"
-#include "results/atomic_file.h"
 #include "results/document_io.h"
 #include "results/fail.h"
+#include "results/files.h"
 
 namespace fathom::fleet {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "reports/markdown.h"
 #include "reports/scale.h"
-#include "results/atomic_file.h"
 #include "results/clean_text.h"
+#include "results/files.h"
 #include "results/format.h"
 #include "results/statistics.h"
 

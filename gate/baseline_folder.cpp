@@ -8,8 +8,8 @@
 
 #include "gate/parse.h"
 #include "reports/markdown.h"
-#include "results/atomic_file.h"
 #include "results/fail.h"
+#include "results/files.h"
 #include "results/json_values.h"
 
 // A run as it is kept: one JSON object whose "metrics" are rows of

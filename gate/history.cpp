@@ -10,7 +10,7 @@
 
 #include "gate/outputs.h"
 #include "reports/markdown.h"
-#include "results/atomic_file.h"
+#include "results/files.h"
 #include "results/format.h"
 #include "results/segmentation.h"
 

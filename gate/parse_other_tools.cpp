@@ -13,9 +13,9 @@
 #include <set>
 
 #include "gate/parse.h"
-#include "results/atomic_file.h"
 #include "results/clean_text.h"
 #include "results/fail.h"
+#include "results/files.h"
 #include "results/parse_number.h"
 #include "results/utc_time.h"
 

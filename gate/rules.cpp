@@ -22,9 +22,9 @@
 #include <toml++/toml.h>
 #pragma GCC diagnostic pop
 
-#include "results/atomic_file.h"
 #include "results/clean_text.h"
 #include "results/fail.h"
+#include "results/files.h"
 #include "results/strict_json.h"
 
 namespace fathom::gate {

@@ -11,9 +11,9 @@
 #include <unordered_set>
 
 #include "gate/parse.h"
-#include "results/atomic_file.h"
 #include "results/clean_text.h"
 #include "results/fail.h"
+#include "results/files.h"
 #include "results/format.h"
 #include "results/names.h"
 #include "results/statistics.h"

@@ -5,7 +5,7 @@
 #include "reports/hierarchy.h"
 #include "reports/markdown.h"
 #include "reports/sections.h"
-#include "results/atomic_file.h"
+#include "results/files.h"
 
 namespace fathom {
 

@@ -10,9 +10,9 @@
 #include <optional>
 #include <set>
 
-#include "results/atomic_file.h"
 #include "results/document_fields.h"
 #include "results/fail.h"
+#include "results/files.h"
 
 namespace fathom {
 namespace {

@@ -10,9 +10,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "results/atomic_file.h"
 #include "results/clean_text.h"
 #include "results/fail.h"
+#include "results/files.h"
 
 namespace fathom {
 namespace {

@@ -20,8 +20,8 @@
 #include <fstream>
 #include <thread>
 
-#include "results/atomic_file.h"
 #include "results/fail.h"
+#include "results/files.h"
 
 namespace fathom {
 namespace {

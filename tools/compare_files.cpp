@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "results/atomic_file.h"
 #include "results/document_io.h"
+#include "results/files.h"
 #include "results/flag_checks.h"
 #include "tools/commands.h"
 

@@ -14,7 +14,7 @@
 #include "explain/command.h"
 #include "fleet/commands/fleet_commands.h"
 #include "gate/commands/gate_commands.h"
-#include "results/atomic_file.h"
+#include "results/files.h"
 #include "results/version.h"
 #include "tools/command_line.h"
 #include "tools/commands.h"

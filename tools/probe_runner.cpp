@@ -14,9 +14,9 @@
 #include <set>
 #include <sstream>
 
-#include "results/atomic_file.h"
 #include "results/document_io.h"
 #include "results/fail.h"
+#include "results/files.h"
 #include "results/probe_environment.h"
 
 namespace fathom {

@@ -12,11 +12,11 @@
 #include <thread>
 #include <utility>
 
-#include "results/atomic_file.h"
 #include "results/clean_text.h"
 #include "results/device_lock.h"
 #include "results/document_io.h"
 #include "results/fail.h"
+#include "results/files.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
 #include "results/standard_streams.h"

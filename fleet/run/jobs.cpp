@@ -13,9 +13,9 @@
 #include <random>
 
 #include "fleet/run/run.h"
-#include "results/atomic_file.h"
 #include "results/document_io.h"
 #include "results/error.h"
+#include "results/files.h"
 #include "results/utc_time.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"

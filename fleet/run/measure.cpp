@@ -6,9 +6,9 @@
 #include <deque>
 
 #include "fleet/run/run.h"
-#include "results/atomic_file.h"
 #include "results/document_io.h"
 #include "results/error.h"
+#include "results/files.h"
 #include "results/probe_environment.h"
 #include "tools/child_process.h"
 #include "tools/output_folder.h"

@@ -16,8 +16,8 @@
 #include <thread>
 
 #include "fleet/run/run.h"
-#include "results/atomic_file.h"
 #include "results/fail.h"
+#include "results/files.h"
 #include "results/format.h"
 #include "results/parse_number.h"
 #include "tools/output_folder.h"

@@ -7,8 +7,8 @@
 #include <map>
 #include <set>
 
-#include "results/atomic_file.h"
 #include "results/fail.h"
+#include "results/files.h"
 #include "results/format.h"
 #include "results/probe_environment.h"
 #include "tools/output_folder.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "reports/markdown.h"
-#include "results/atomic_file.h"
+#include "results/files.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
 #include "studies/gate/noise_study.h"

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "reports/markdown.h"
-#include "results/atomic_file.h"
+#include "results/files.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
 #include "results/statistics.h"

@@ -23,7 +23,7 @@ add() { # FOLDER NAME...
   local name
   for name in "${@:2}"; do sources+=("$root/$1/$name.cpp"); done
 }
-add results atomic_file clean_text format json_fields query \
+add results clean_text files format json_fields query \
   statistics utc_time
 case $target in
   gate)

@@ -7,9 +7,9 @@
 #include <valijson/schema_parser.hpp>
 #include <valijson/validator.hpp>
 
-#include "results/atomic_file.h"
 #include "results/document_fields.h"
 #include "results/document_io.h"
+#include "results/files.h"
 #include "sample_document.h"
 #include "tests/testing.h"
 

@@ -2,7 +2,7 @@
 
 #include "report_folder.h"
 #include "results/document_io.h"
-#include "results/atomic_file.h"
+#include "results/files.h"
 #include "sample_document.h"
 #include "tests/testing.h"
 #include "tools/recordings.h"

@@ -9,10 +9,10 @@
 
 #include "reports/facts.h"
 #include "reports/facts_table.h"
-#include "results/atomic_file.h"
 #include "results/clean_text.h"
 #include "results/document_io.h"
 #include "results/fail.h"
+#include "results/files.h"
 #include "results/flag_checks.h"
 #include "results/names.h"
 #include "results/parse_number.h"

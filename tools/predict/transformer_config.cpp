@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "results/atomic_file.h"
 #include "results/fail.h"
+#include "results/files.h"
 #include "results/strict_json.h"
 
 namespace fathom {

@@ -10,8 +10,8 @@
 
 #include "gate/commands/side_command.h"
 #include "gate/run_metrics.h"
-#include "results/atomic_file.h"
 #include "results/fail.h"
+#include "results/files.h"
 #include "results/utc_time.h"
 #include "studies/gate/trials/load.h"
 #include "tools/output_folder.h"

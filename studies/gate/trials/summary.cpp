@@ -10,8 +10,8 @@
 #include <set>
 
 #include "reports/markdown.h"
-#include "results/atomic_file.h"
 #include "results/fail.h"
+#include "results/files.h"
 #include "results/format.h"
 #include "results/statistics.h"
 #include "studies/gate/simulation.h"

@@ -1,4 +1,4 @@
-#include "results/atomic_file.h"
+#include "results/files.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
