@@ -13,8 +13,8 @@
 #include "harness/doctor.h"
 #include "results/document_io.h"
 #include "results/error.h"
+#include "results/files.h"
 #include "results/flag_checks.h"
-#include "results/standard_streams.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include "harness/probe.h"
 #include "results/clean_text.h"
 #include "results/error.h"
-#include "results/standard_streams.h"
+#include "results/files.h"
 
 int main(int argc, char** argv) {
   fathom::open_standard_streams();

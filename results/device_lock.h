@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "results/file_descriptor.h"
+#include "results/files.h"
 
 namespace fathom {
 

@@ -288,21 +288,21 @@ struct Published {
 
 /// What a run states of the GPU: one quantity of one part of it, concluded from entries.
 struct Fact {
-  std::string id;        ///< "<part>.<quantity>": "l1.latency"; unique within a run
-  std::string subject;   ///< the part as a reader knows it: "L1"
-  std::string quantity;  ///< "latency", "size", "bandwidth", ...
-  std::optional<double> value;
-  std::string unit;                   ///< SI base unit or a counted thing: "B", "s", "cycles", ...
-  std::optional<Interval> interval;   ///< of the value
-  std::string method;                 ///< how it was concluded, one phrase
-  int repeats = 0;                    ///< samples behind the value
-  std::vector<std::string> evidence;  ///< names of the entries
-  std::string reason;                 ///< why there is no value; empty exactly where there is one
-  std::optional<Published> published;
-  std::string probe;
-  std::optional<Bound> bound;      ///< what physics allows, in the fact's unit
+  std::string id;                  ///< "<part>.<quantity>": "l1.latency"; unique within a run
+  std::string subject;             ///< the part as a reader knows it: "L1"
+  std::string quantity;            ///< "latency", "size", "bandwidth", ...
+  std::string unit{};              ///< SI base unit or a counted thing: "B", "s", "cycles", ...
   Better better = Better::higher;  ///< higher: `bound` is the most there can be; lower: the least
-  std::vector<Counter> counters;   ///< that back it: hit rates, sectors
+  std::optional<double> value{};
+  std::optional<Interval> interval{};   ///< of the value
+  std::string method{};                 ///< how it was concluded, one phrase
+  int repeats = 0;                      ///< samples behind the value
+  std::vector<std::string> evidence{};  ///< names of the entries
+  std::string reason{};                 ///< why there is no value; empty exactly where there is one
+  std::optional<Published> published{};
+  std::string probe{};
+  std::optional<Bound> bound{};     ///< what physics allows, in the fact's unit
+  std::vector<Counter> counters{};  ///< that back it: hit rates, sectors
   friend bool operator==(const Fact&, const Fact&) = default;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +10,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -143,6 +146,19 @@ bool replaces(const fs::path& named) {
   return (!fs::exists(status) || fs::is_regular_file(status)) && !names_descriptor(path);
 }
 
+ExitCode code_of_write(int error) {
+  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  return full ? ExitCode::output_full : ExitCode::output_unwritable;
+}
+
+/// Only what a signal handler may do: what is half done lies in files that nobody reads.
+void end_interrupted(int) { _exit(to_int(ExitCode::interrupted)); }
+
+bool reader_has_gone() {
+  pollfd output{STDOUT_FILENO, 0, 0};
+  return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+}
+
 }  // namespace
 
 std::filesystem::path folder_of(const fs::path& path) {
@@ -152,11 +168,6 @@ std::filesystem::path folder_of(const fs::path& path) {
 void fail_write(const fs::path& path, int error) {
   fail(code_of_write(error), "{} cannot be written ({}): make room there, or choose another place.",
        path.string(), std::strerror(error));
-}
-
-ExitCode code_of_write(int error) {
-  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  return full ? ExitCode::output_full : ExitCode::output_unwritable;
 }
 
 void write_all(int descriptor, std::string_view text, const fs::path& path) {
@@ -278,6 +289,34 @@ void require_distinct(const std::vector<NamedFile>& inputs, const std::vector<Na
              output.path.string(), other->second);
     if (destroys) written[*id] = fmt::format("{} {}", output.name, output.path.string());
   }
+}
+
+void open_standard_streams() {
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(number, F_GETFD) < 0 && errno == EBADF) open("/dev/null", O_RDWR);
+}
+
+void end_on_interrupts() {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP})
+    if (std::signal(number, end_interrupted) == SIG_IGN) std::signal(number, SIG_IGN);
+}
+
+void print_out(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+void print_line(std::string_view text) { print_out(clean(text) + "\n"); }
+
+void require_written_output() {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
+  const int error = errno;  // 0: an earlier one, of which the number is gone
+  if (error == EPIPE || reader_has_gone()) return;
+  fail(error == 0 ? ExitCode::output_full : code_of_write(error),
+       "The answer could not be written to standard output{}: make room there, or send it "
+       "elsewhere.",
+       error == 0 ? "" : fmt::format(" ({})", std::strerror(error)));
 }
 
 }  // namespace fathom

@@ -1,16 +1,40 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "results/error.h"
-#include "results/file_descriptor.h"
 
 namespace fathom {
+
+/// Owns a file descriptor; -1 is none.
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int number) : number_(number) {}
+  /// Closes, and does not unlock: that would take a lock from children that inherited it as well.
+  ~FileDescriptor() { close(); }
+  FileDescriptor(FileDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  int get() const { return number_; }
+  void close() {
+    if (number_ >= 0) ::close(number_);
+    number_ = -1;
+  }
+
+ private:
+  int number_ = -1;
+};
 
 // What is written into folders of Fathom's own: documents, pages, pictures, logs. It follows no
 // link: a link of the name gives way to the file, and what it names stays as it is. Files that
@@ -28,9 +52,8 @@ FileDescriptor create_file(const std::filesystem::path& path);
 /// All of the text. Throws as above, and names `path`.
 void write_all(int descriptor, std::string_view text, const std::filesystem::path& path);
 
-/// The same with why as a number of errno's, and the code for it.
+/// The same with why as a number of errno's.
 [[noreturn]] void fail_write(const std::filesystem::path& path, int error);
-ExitCode code_of_write(int error);
 
 /// The folder of a path, "." where it names none.
 std::filesystem::path folder_of(const std::filesystem::path& path);
@@ -83,5 +106,25 @@ struct NamedFile {
 /// link: one would destroy the other. Also where a file is standard output's. Opens nothing. An
 /// output with an empty path is none.
 void require_distinct(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs);
+
+// The standard streams.
+
+/// Opens on /dev/null those of standard input, output and error that are closed: the next file to
+/// be opened would take their numbers, and what is meant for a terminal would go into it.
+void open_standard_streams();
+
+/// SIGINT, SIGTERM and SIGHUP end this process with ExitCode::interrupted, where nobody collects
+/// them; those that are ignored, as under nohup, stay so.
+void end_on_interrupts();
+
+/// To standard output at once. Never throws: require_written_output says what was lost.
+void print_out(std::string_view text);
+
+/// The same with one line, which clean() makes of `text`.
+void print_line(std::string_view text);
+
+/// Throws Error(output_full) or Error(output_unwritable) if any of what was printed was lost. A
+/// reader that has gone away (`fathom list | head`) had what it wanted.
+void require_written_output();
 
 }  // namespace fathom

@@ -64,25 +64,10 @@ Claim evaluate(const ClaimRow& row, std::span<const Entry> entries) {
   return claim;
 }
 
-Fact named_fact(FactName name) {
-  Fact fact;
-  fact.id = std::move(name.id);
-  fact.subject = std::move(name.subject);
-  fact.quantity = std::move(name.quantity);
-  fact.unit = std::move(name.unit);
-  fact.better = name.better;
-  return fact;
-}
-
-Fact missing_fact(FactName name, std::string reason) {
-  Fact fact = named_fact(std::move(name));
-  fact.reason = std::move(reason);
-  return fact;
-}
-
 Fact unmeasured(const Fact& fact, std::string reason) {
-  return missing_fact({fact.id, fact.subject, fact.quantity, fact.unit, fact.better},
-                      std::move(reason));
+  Fact missing{fact.id, fact.subject, fact.quantity, fact.unit, fact.better};
+  missing.reason = std::move(reason);
+  return missing;
 }
 
 std::string why_missing(const Entry* entry, std::string absent) {
@@ -115,9 +100,8 @@ Fact evaluate(const FactRow& row, std::span<const Entry> entries) {
               [](const Figures& f) { return f["tried"] > 1 ? f["tried"] : std::nan(""); })};
   const Figures figures(reading, entries);
   const Entry* entry = figures.entry("");
-  if (entry == nullptr)
-    return missing_fact(row.name, why_missing(figures.entry("any"), row.absent));
-  Fact fact = named_fact(row.name);
+  if (entry == nullptr) return unmeasured(row.name, why_missing(figures.entry("any"), row.absent));
+  Fact fact = row.name;
   fact.method = figures.tell(row.method, false);
   if (of_several) {
     std::vector<double> values;

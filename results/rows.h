@@ -155,18 +155,7 @@ Claim evaluate(const ClaimRow& row, std::span<const Entry> entries);
 
 // Facts.
 
-/// What a fact is of, and what its value is counted in.
-struct FactName {
-  std::string id, subject, quantity;
-  std::string unit{};
-  Better better = Better::higher;
-};
-
-/// A fact that its caller gives a value or a reason yet.
-Fact named_fact(FactName name);
-/// A fact without a value and the reason why. `reason` must not be empty.
-Fact missing_fact(FactName name, std::string reason);
-/// The same fact without a value.
+/// The same fact without a value and all that goes with one. `reason` must not be empty.
 Fact unmeasured(const Fact& fact, std::string reason);
 /// Why `entry`, which may be null, has no value; `absent` if it is not there at all.
 std::string why_missing(const Entry* entry, std::string absent);
@@ -176,7 +165,7 @@ void scale(Fact& fact, double factor);
 /// A fact that is one entry's metric with its interval, bound and counters, or the median of
 /// several. A name without a unit takes the metric's, and what is better of it.
 struct FactRow {
-  FactName name;
+  Fact name;  ///< id, subject, quantity, unit and what is better
   AxisFilter where{};
   /// {axis of the entry}, {timer}; {rivals}: how many there were to pick from, where there were
   /// several; of a median {measured}, {low} and {high}.

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "results/file_descriptor.h"
+#include "results/files.h"
 
 namespace fathom {
 

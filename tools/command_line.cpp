@@ -19,8 +19,8 @@
 
 #include "results/clean_text.h"
 #include "results/fail.h"
+#include "results/files.h"
 #include "results/flag_checks.h"
-#include "results/standard_streams.h"
 #include "results/suggestion.h"
 #include "results/version.h"
 #include "tools/probe_binaries.h"

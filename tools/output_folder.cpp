@@ -11,7 +11,7 @@
 #include <system_error>
 
 #include "results/fail.h"
-#include "results/file_descriptor.h"
+#include "results/files.h"
 #include "results/utc_time.h"
 
 namespace fathom {

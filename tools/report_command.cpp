@@ -14,7 +14,6 @@
 #include "results/fail.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
-#include "results/standard_streams.h"
 #include "tools/commands.h"
 #include "tools/output_folder.h"
 #include "tools/recordings.h"

@@ -19,7 +19,6 @@
 #include "results/files.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
-#include "results/standard_streams.h"
 #include "results/utc_time.h"
 #include "results/version.h"
 #include "tools/commands.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fleet/commands/fleet_commands.h"
-#include "results/file_descriptor.h"
+#include "results/files.h"
 #include "tools/child_process.h"
 #include "tools/device_query.h"
 

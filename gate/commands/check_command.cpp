@@ -22,7 +22,6 @@
 #include "results/files.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
-#include "results/standard_streams.h"
 #include "results/utc_time.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"

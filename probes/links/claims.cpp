@@ -52,7 +52,7 @@ FactRow host_latency_row(const char* id, const std::string& direction) {
           left_out};
 }
 
-FactRow pairs_row(std::span<const Entry> entries, FactName name, const char* link,
+FactRow pairs_row(std::span<const Entry> entries, Fact name, const char* link,
                   const std::string& engine, const std::string& direction) {
   // The sender's copy engine has a way through the host; the others need access.
   FactRow row{std::move(name),

@@ -106,7 +106,7 @@ std::vector<FactRow> fact_rows() {
   constexpr const char* no_clusters = "this GPU has no clusters, or its cases were left out";
   std::vector<FactRow> rows;
   // The best of a level's cases: "ld.global.cg, 16 bytes a lane, 32 warps an SM, best of 7 cases".
-  const auto add = [&](FactName name, const std::string& level, const char* operation,
+  const auto add = [&](Fact name, const std::string& level, const char* operation,
                        const char* absent = left_out, const AxisFilter& more = {}) -> FactRow& {
     name.unit = "B/s";
     FactRow& row = rows.emplace_back(FactRow{std::move(name)});
@@ -181,7 +181,7 @@ std::vector<FactRow> fact_rows() {
 
 /// How many SMs, or how many bytes in flight, give this share of a level's best bandwidth. Needs a
 /// sweep that covers it: the fewest measured must not be enough.
-Fact saturation_fact(std::span<const Entry> entries, const FactName& name, const char* sweep,
+Fact saturation_fact(std::span<const Entry> entries, const Fact& name, const char* sweep,
                      const std::string& axis, double share) {
   // The best entry at each place: several shapes of grid have as many bytes in flight.
   std::map<double, const Entry*> points;
@@ -194,15 +194,15 @@ Fact saturation_fact(std::span<const Entry> entries, const FactName& name, const
     best = std::max(best, bandwidth);
   }
   constexpr std::size_t fewest = 4;
-  if (points.size() < fewest) return missing_fact(name, left_out);
+  if (points.size() < fewest) return unmeasured(name, left_out);
   const auto enough = std::ranges::find_if(
       points, [&](const auto& point) { return metric_of(*point.second) >= share * best; });
   const auto& [least, least_loaded] = *points.begin();
   if (enough == points.begin())
-    return missing_fact(name, fmt::format("the least that was measured, {}, is enough already",
-                                          format_quantity(least, name.unit)));
+    return unmeasured(name, fmt::format("the least that was measured, {}, is enough already",
+                                        format_quantity(least, name.unit)));
   const auto& [below, entry_below] = *std::prev(enough);
-  Fact fact = named_fact(name);
+  Fact fact = name;
   fact.value = enough->first;
   fact.interval = Interval{below, enough->first, 1, "between neighbouring points of the sweep"};
   fact.method = fmt::format("fewest of {} with {} of the best bandwidth, {}", points.size(),

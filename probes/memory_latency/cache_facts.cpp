@@ -229,7 +229,7 @@ Curve beside_code(std::span<const Entry> entries, std::int64_t constants) {
 }
 
 /// The cache that constants share with code, by all the constants there are and by few of them.
-Fact size_with_code(std::span<const Entry> entries, const FactName& name) {
+Fact size_with_code(std::span<const Entry> entries, const Fact& name) {
   constexpr std::int64_t few_constants = 16 * 1024;
   constexpr double same_size = 1.25;  // at most between two curves of one cache
   const std::string all = format_bytes(all_constants), few = format_bytes(few_constants);
@@ -237,10 +237,10 @@ Fact size_with_code(std::span<const Entry> entries, const FactName& name) {
   const Curve with_few = beside_code(entries, few_constants);
   const std::size_t edge = end_of_hits(with_all), second = end_of_hits(with_few);
   if (!with_all.cut)
-    return missing_fact(
+    return unmeasured(
         name, std::string("constant memory ends before it; beside code, ") + swept_by_default);
   if (edge == no_end)
-    return missing_fact(
+    return unmeasured(
         name, fmt::format("constant memory, all {}, stays in it beside {} of code", all,
                           format_bytes(with_all.cut->regimes.back().last_x - all_constants)));
   Fact fact = size_at(with_all, edge, name);
@@ -252,7 +252,7 @@ Fact size_with_code(std::span<const Entry> entries, const FactName& name) {
   const std::string sizes = fmt::format("{} with {} of constants, {} with {}",
                                         format_bytes(*fact.value), all, format_bytes(other), few);
   if (std::max(other, *fact.value) > same_size * std::min(other, *fact.value))
-    return missing_fact(name, "what stays of both is not one cache that both fill: " + sizes);
+    return unmeasured(name, "what stays of both is not one cache that both fill: " + sizes);
   fact.method += "; of constants and of code together, which share it: " + sizes;
   widen(fact, other);
   add_evidence(fact, with_few.entries);
@@ -281,7 +281,7 @@ void add_constants(std::vector<Fact>& facts, std::span<const Entry> entries) {
   const Curve c = curve(entries, {{"sweep", "size"}, {"level", "constant"}});
   std::vector<std::size_t> levels = plateaus(c);
   levels.resize(std::max<std::size_t>(levels.size(), 2), no_end);
-  const FactName second = size_name("const.l1_5.size", "constant L1.5");
+  const Fact second = size_name("const.l1_5.size", "constant L1.5");
   facts.push_back(size_at(c, levels[0], size_name("const.l1.size", "constant L1")));
   facts.push_back(c.ends(levels[1]) ? size_at(c, levels[1], second)
                                     : size_with_code(entries, second));
@@ -336,9 +336,8 @@ void add_instruction_caches(std::vector<Fact>& facts, std::span<const Entry> ent
             "plateau of their pace; {} regimes by change-point segmentation of {} points",
             c.cut->regimes.size(), c.entries.size());
     }
-    Fact& pace =
-        facts.emplace_back(named_fact({"instruction_cache.issue_interval" + number, subject,
-                                       "issue interval", "cycles", Better::lower}));
+    Fact& pace = facts.emplace_back(Fact{"instruction_cache.issue_interval" + number, subject,
+                                         "issue interval", "cycles", Better::lower});
     if (first == no_end) {
       pace.reason = no_change(c, swept_by_default);
       continue;

@@ -44,7 +44,7 @@ constexpr FactLevel levels[] = {
 
 constexpr const char *each_alone = "single loads", *chased = "unrolled chase bracketed by clock64";
 
-FactName latency_name(const std::string& id, std::string subject, bool time = false) {
+Fact latency_name(const std::string& id, std::string subject, bool time = false) {
   if (time) return {id + "_time", std::move(subject), "latency in time", "s", Better::lower};
   return {id, std::move(subject), "latency", "cycles", Better::lower};
 }
@@ -108,7 +108,7 @@ void add_near_and_far(std::vector<FactRow>& rows) {
 /// Over the distances of the chases through another block's shared memory; 0 is the own block.
 void add_distances(std::vector<FactRow>& rows) {
   const std::string subject = "distributed shared memory";
-  const auto add = [&](FactName name, const Figure& figure, std::int64_t cluster = 0) {
+  const auto add = [&](Fact name, const Figure& figure, std::int64_t cluster = 0) {
     FactRow& row = rows.emplace_back(FactRow{std::move(name)});
     row.where = {{"sweep", "distance"}, {"instruction", "ld.shared::cluster"}};
     if (cluster > 0) row.where.emplace_back("cluster size", cluster);

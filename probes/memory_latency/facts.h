@@ -30,8 +30,7 @@ inline AxisFilter at(const char* level, const char* instruction,
 
 /// The fact that `decide` completes; what it returns is why there is no value, or empty.
 template <class Decide>
-Fact decided(FactName name, const Decide& decide) {
-  Fact fact = named_fact(std::move(name));
+Fact decided(Fact fact, const Decide& decide) {
   fact.reason = decide(fact);
   return fact;
 }
@@ -57,13 +56,13 @@ inline constexpr const char* no_curve =
     "its curve was left out of this run, or too much of it failed";
 inline constexpr std::size_t no_end = -1;
 
-inline FactName size_name(std::string id, std::string subject) {
+inline Fact size_name(std::string id, std::string subject) {
   return {std::move(id), std::move(subject), "size", "B"};
 }
 
 /// The end of a regime as a size; where there is none, why not: `absent` says why there may be no
 /// curve.
-Fact size_at(const Curve& c, std::size_t regime, FactName name, const char* absent = no_curve);
+Fact size_at(const Curve& c, std::size_t regime, Fact fact, const char* absent = no_curve);
 
 /// Why a curve has only one regime.
 std::string no_change(const Curve& c, const char* absent = no_curve);

@@ -28,10 +28,9 @@ std::vector<std::size_t> plateaus(const Curve& c) {
   return result;
 }
 
-Fact size_at(const Curve& c, std::size_t regime, FactName name, const char* absent) {
-  if (!c.ends(regime)) return missing_fact(std::move(name), no_change(c, absent));
+Fact size_at(const Curve& c, std::size_t regime, Fact fact, const char* absent) {
+  if (!c.ends(regime)) return unmeasured(fact, no_change(c, absent));
   const Boundary& boundary = c.cut->boundaries[regime];
-  Fact fact = named_fact(std::move(name));
   fact.value = boundary.below_x;
   fact.interval = boundary.interval;
   fact.method = fmt::format(
@@ -121,9 +120,9 @@ void add_l1(std::vector<Fact>& facts, std::span<const Entry> entries) {
   std::set<double> carveouts;
   for (const Entry* entry : select(entries, sweep))
     carveouts.insert(axis_of("carve-out (KiB)")(*entry));
-  if (carveouts.empty()) facts.push_back(missing_fact(size_name("l1.size", "L1"), no_curve));
-  Fact reserved = named_fact(
-      {"l1.reserved", "L1", "unified memory that is neither L1 nor carve-out", "B", Better::lower});
+  if (carveouts.empty()) facts.push_back(unmeasured(size_name("l1.size", "L1"), no_curve));
+  Fact reserved{"l1.reserved", "L1", "unified memory that is neither L1 nor carve-out", "B",
+                Better::lower};
   std::vector<double> kept;
   for (const double carveout : carveouts) {
     AxisFilter where = sweep;
@@ -165,10 +164,10 @@ void add_l1(std::vector<Fact>& facts, std::span<const Entry> entries) {
 void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
   const Curve c = curve(entries, {{"sweep", "size"}, {"level", "L2"}}, RampScale::share);
   const Entry* dram = find_measured(entries, at("DRAM", "ld.global.cg"));
-  const FactName of_all = size_name("l2.size", "L2");
-  const FactName of_part{"l2.partition", "L2", "partition size", "B"};
+  const Fact of_all = size_name("l2.size", "L2");
+  const Fact of_part{"l2.partition", "L2", "partition size", "B"};
   const auto neither = [&](const std::string& reason) {
-    for (const FactName& name : {of_all, of_part}) facts.push_back(missing_fact(name, reason));
+    for (const Fact& name : {of_all, of_part}) facts.push_back(unmeasured(name, reason));
   };
   if (!c.ends(0)) return neither(no_change(c));
   if (dram == nullptr) return neither("the latency of DRAM is not there to tell misses");
@@ -192,9 +191,8 @@ void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
   }
   const double expected = extra_of("expected_l2_bytes")(*c.entries.front());
   if (!std::isnan(expected)) size.published = Published{expected, "the driver, for this GPU"};
-  facts.push_back(last == 0
-                      ? missing_fact(of_part, "the latency changes nowhere below the L2's size")
-                      : size_at(c, 0, of_part));
+  facts.push_back(last == 0 ? unmeasured(of_part, "the latency changes nowhere below the L2's size")
+                            : size_at(c, 0, of_part));
 }
 
 /// Each end of a plateau is a level's reach; the step to the next plateau is what its miss costs.
@@ -209,8 +207,8 @@ void add_tlb(std::vector<Fact>& facts, std::span<const Entry> entries) {
     const std::string subject = fmt::format("TLB level {}", i + 1);
     facts.push_back(size_at(c, levels[i], {"tlb.reach" + number, subject, "reach", "B"}));
     if (i + 1 == levels.size()) continue;
-    Fact& cost = facts.emplace_back(named_fact(
-        {"tlb.miss_latency" + number, subject, "miss latency", "cycles", Better::lower}));
+    Fact& cost = facts.emplace_back(
+        Fact{"tlb.miss_latency" + number, subject, "miss latency", "cycles", Better::lower});
     cost.value = c.cut->regimes[levels[i + 1]].level - c.cut->regimes[levels[i]].level;
     cost.method = "difference of the plateaus before and after its reach";
     add_evidence(cost, c.entries);
@@ -236,7 +234,7 @@ std::vector<Fact> driver_size_facts(std::span<const Entry> entries) {
          "the driver's most shared memory of an SM, with what it keeps for itself of each block"},
         {"dram.size", "DRAM", "DRAM", memory_bytes,
          "the memory that the driver lets programs have"}}) {
-    Fact& fact = facts.emplace_back(named_fact(size_name(id, subject)));
+    Fact& fact = facts.emplace_back(size_name(id, subject));
     fact.reason = "the cases that carry what the driver says were left out of this run or failed";
     for (const Entry* entry : select(entries, {{"sweep", "latency"}, {"level", level}})) {
       if (!entry->metric.value || !entry->extras.contains(extra)) continue;

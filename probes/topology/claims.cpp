@@ -30,10 +30,10 @@ struct Facts {
 
   /// Adds a fact, whose id is "topology." and the name's: a value from the matrix' entries, with
   /// its counters, or none for `reason`.
-  Fact& add(FactName name, const std::string& reason, const Matrix& matrix, double value,
+  Fact& add(Fact name, const std::string& reason, const Matrix& matrix, double value,
             std::string method) {
     name.id = "topology." + name.id;
-    Fact& fact = all.emplace_back(named_fact(std::move(name)));
+    Fact& fact = all.emplace_back(std::move(name));
     fact.reason = reason;
     if (!reason.empty()) return fact;
     fact.value = value;
@@ -43,7 +43,7 @@ struct Facts {
     fact.counters = matrix.counters;
     return fact;
   }
-  Fact& add(FactName name, const Groups& of, double value, std::string method) {
+  Fact& add(Fact name, const Groups& of, double value, std::string method) {
     return add(std::move(name), of.reason, of.matrix, value, std::move(method));
   }
 

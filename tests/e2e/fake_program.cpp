@@ -24,7 +24,7 @@
 #include "results/device_lock.h"
 #include "results/document_io.h"
 #include "results/fail.h"
-#include "results/file_descriptor.h"
+#include "results/files.h"
 #include "results/probe_environment.h"
 
 namespace {

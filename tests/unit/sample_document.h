@@ -166,7 +166,7 @@ inline Fingerprint fingerprint() {
 
 inline Fact fact(std::string id, std::string subject, std::string quantity,
                  std::optional<double> value, std::string unit, std::string probe) {
-  Fact f = named_fact({std::move(id), std::move(subject), std::move(quantity), std::move(unit)});
+  Fact f{std::move(id), std::move(subject), std::move(quantity), std::move(unit)};
   f.value = value;
   f.probe = std::move(probe);
   return f;
@@ -187,9 +187,9 @@ inline std::vector<Fact> facts() {
   bandwidth.evidence = {"copy_bandwidth/type:float4/size:1GiB"};
   bandwidth.bound = Bound{4.8e12, "6144 bit x 3.125 GHz x 2 / 8"};
   bandwidth.counters = {missing_counter("dram_read_bytes", "the driver does not permit counters")};
-  Fact missing = missing_fact(
-      {"dsmem.latency", "distributed shared memory", "latency", "cycles", Better::lower},
-      "the chip has no thread-block clusters (compute capability 9.0 and later)");
+  Fact missing =
+      unmeasured({"dsmem.latency", "distributed shared memory", "latency", "cycles", Better::lower},
+                 "the chip has no thread-block clusters (compute capability 9.0 and later)");
   missing.method = "chase through another block's shared memory";
   missing.probe = "bank_conflicts";
   return {bandwidth, latency, missing};

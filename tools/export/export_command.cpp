@@ -16,7 +16,6 @@
 #include "results/flag_checks.h"
 #include "results/names.h"
 #include "results/parse_number.h"
-#include "results/standard_streams.h"
 #include "tools/commands.h"
 
 namespace fathom {

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "results/error.h"
-#include "results/standard_streams.h"
+#include "results/files.h"
 
 namespace fathom {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "results/file_descriptor.h"
+#include "results/files.h"
 #include "studies/gate/trials/plan.h"
 
 namespace fathom::gate {
