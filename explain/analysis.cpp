@@ -13,8 +13,8 @@
 #include "models/shared_memory.h"
 #include "models/swizzle.h"
 #include "models/warp_access.h"
-#include "results/clean_text.h"
 #include "results/format.h"
+#include "results/text.h"
 
 namespace fathom::explain {
 namespace {

@@ -15,11 +15,11 @@
 #include <ranges>
 #include <regex>
 
-#include "results/clean_text.h"
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
+#include "results/text.h"
 #include "tools/child_process.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"

@@ -9,11 +9,11 @@
 
 #include "explain/analysis.h"
 #include "reports/page/explained.h"
-#include "results/clean_text.h"
 #include "results/error.h"
 #include "results/files.h"
 #include "results/format.h"
 #include "results/strict_json.h"
+#include "results/text.h"
 
 namespace fathom::explain {
 namespace {

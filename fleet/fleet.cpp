@@ -10,10 +10,9 @@
 #include <thread>
 #include <tuple>
 
-#include "results/clean_text.h"
 #include "results/error.h"
 #include "results/format.h"
-#include "results/utc_time.h"
+#include "results/text.h"
 
 namespace fathom::fleet {
 namespace {

@@ -7,11 +7,10 @@
 #include <unordered_set>
 
 #include "fleet/fleet.h"
-#include "results/clean_text.h"
 #include "results/document_fields.h"
 #include "results/document_io.h"
-#include "results/json_values.h"
-#include "results/parse_number.h"
+#include "results/strict_json.h"
+#include "results/text.h"
 
 namespace fathom {
 

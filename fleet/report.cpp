@@ -12,10 +12,10 @@
 
 #include "reports/markdown.h"
 #include "reports/scale.h"
-#include "results/clean_text.h"
 #include "results/files.h"
 #include "results/format.h"
 #include "results/statistics.h"
+#include "results/text.h"
 
 namespace fathom::fleet {
 namespace {

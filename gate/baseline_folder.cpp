@@ -10,7 +10,7 @@
 #include "reports/markdown.h"
 #include "results/fail.h"
 #include "results/files.h"
-#include "results/json_values.h"
+#include "results/strict_json.h"
 
 // A run as it is kept: one JSON object whose "metrics" are rows of
 //   [name, unit, "higher" or "lower", value, SM clock, memory clock, power, throttle reasons,

@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/markdown.h"
-#include "results/clean_text.h"
 #include "results/format.h"
-#include "results/json_values.h"
+#include "results/strict_json.h"
+#include "results/text.h"
 
 namespace fathom::gate {
 namespace {

@@ -13,11 +13,9 @@
 #include <set>
 
 #include "gate/parse.h"
-#include "results/clean_text.h"
 #include "results/fail.h"
 #include "results/files.h"
-#include "results/parse_number.h"
-#include "results/utc_time.h"
+#include "results/text.h"
 
 // Google Benchmark (its docs/user_guide.md and src/json_reporter.cc say what the fields mean),
 // hyperfine (--export-json), pytest-benchmark (--benchmark-json), nvbench (--json, --jsonbin) and

@@ -6,11 +6,10 @@
 #include <unordered_set>
 
 #include "gate/parse.h"
-#include "results/clean_text.h"
 #include "results/fail.h"
 #include "results/names.h"
-#include "results/parse_number.h"
 #include "results/statistics.h"
+#include "results/text.h"
 #include "results/verdict.h"
 
 // Fathom's own formats: its result document, and the CSV in which anybody may write metrics: a

@@ -22,10 +22,10 @@
 #include <toml++/toml.h>
 #pragma GCC diagnostic pop
 
-#include "results/clean_text.h"
 #include "results/fail.h"
 #include "results/files.h"
 #include "results/strict_json.h"
+#include "results/text.h"
 
 namespace fathom::gate {
 namespace {

@@ -11,14 +11,13 @@
 #include <unordered_set>
 
 #include "gate/parse.h"
-#include "results/clean_text.h"
 #include "results/fail.h"
 #include "results/files.h"
 #include "results/format.h"
 #include "results/names.h"
 #include "results/statistics.h"
 #include "results/strict_json.h"
-#include "results/utc_time.h"
+#include "results/text.h"
 
 namespace fathom::gate {
 namespace {

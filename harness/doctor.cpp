@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/counters/range_profiler.h"
-#include "results/json_values.h"
+#include "results/strict_json.h"
 
 namespace fathom {
 namespace {

@@ -2,9 +2,9 @@
 #include <iostream>
 
 #include "harness/probe.h"
-#include "results/clean_text.h"
 #include "results/error.h"
 #include "results/files.h"
+#include "results/text.h"
 
 int main(int argc, char** argv) {
   fathom::open_standard_streams();

@@ -26,7 +26,7 @@
 #include "results/fail.h"
 #include "results/files.h"
 #include "results/probe_environment.h"
-#include "results/utc_time.h"
+#include "results/text.h"
 #include "results/verdict.h"
 #include "results/version.h"
 

@@ -9,7 +9,7 @@
 
 #include "results/fail.h"
 #include "results/flag_checks.h"
-#include "results/suggestion.h"
+#include "results/text.h"
 #include "results/version.h"
 
 namespace fathom {

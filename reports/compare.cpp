@@ -14,11 +14,11 @@
 #include "reports/hierarchy.h"
 #include "reports/machine.h"
 #include "reports/scale.h"
-#include "results/clean_text.h"
 #include "results/error.h"
 #include "results/format.h"
 #include "results/names.h"
 #include "results/statistics.h"
+#include "results/text.h"
 #include "results/verdict.h"
 
 namespace fathom::reports {

@@ -9,8 +9,8 @@
 #include "reports/markdown.h"
 #include "reports/scale.h"
 #include "reports/terminal_text.h"
-#include "results/clean_text.h"
 #include "results/format.h"
+#include "results/text.h"
 #include "results/verdict.h"
 
 namespace fathom::reports {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "results/clean_text.h"
+#include "results/text.h"
 
 namespace fathom::reports {
 namespace {

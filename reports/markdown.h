@@ -10,7 +10,7 @@
 namespace fathom::reports {
 
 /// Text as it stands, in GitHub's Markdown: nothing in it becomes markup, a table's border or HTML.
-/// What cannot be seen is named (results/clean_text.h).
+/// What cannot be seen is named (results/text.h).
 std::string escape_text(std::string_view text);
 
 /// The same for the text and the attributes of XML and HTML.

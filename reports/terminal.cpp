@@ -7,8 +7,8 @@
 #include "reports/markdown.h"
 #include "reports/report.h"
 #include "reports/terminal_text.h"
-#include "results/clean_text.h"
 #include "results/format.h"
+#include "results/text.h"
 
 namespace fathom {
 namespace reports {

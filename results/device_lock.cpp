@@ -19,10 +19,8 @@
 #include <thread>
 #include <utility>
 
-#include "results/clean_text.h"
 #include "results/fail.h"
-#include "results/parse_number.h"
-#include "results/utc_time.h"
+#include "results/text.h"
 
 namespace fathom {
 namespace {

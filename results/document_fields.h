@@ -91,9 +91,10 @@ constexpr FieldRule rule_of(std::string_view list, std::string_view name) {
 
 using NamedAxis = std::pair<std::string, AxisValue>;
 template <>
-inline constexpr auto fields_of<NamedAxis> =
-    field_list("axis", "A named value; in the probe's order", field("name", &NamedAxis::first),
-               field("value", &NamedAxis::second));
+inline constexpr auto fields_of<NamedAxis> = field_list("axis",
+                                                        "A named value; in the probe's order",
+                                                        field("name", &NamedAxis::first),
+                                                        field("value", &NamedAxis::second));
 FATHOM_FIELDS(Metric, "metric", "What the entry reports; value is the median of samples", name,
               unit, better, value);
 FATHOM_FIELDS(Interval, "interval", "Confidence interval of a median", low, high, confidence,

@@ -22,9 +22,8 @@
 #include <system_error>
 #include <tuple>
 
-#include "results/clean_text.h"
 #include "results/fail.h"
-#include "results/parse_number.h"
+#include "results/text.h"
 
 namespace fathom {
 namespace {

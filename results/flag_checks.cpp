@@ -13,8 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "results/parse_number.h"
-#include "results/suggestion.h"
+#include "results/text.h"
 
 namespace fathom {
 namespace {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "results/fail.h"
-#include "results/utc_time.h"
+#include "results/text.h"
 
 namespace fathom {
 namespace {

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "results/clean_text.h"
 #include "results/names.h"
 #include "results/strict_json.h"
+#include "results/text.h"
 
 namespace fathom {
 

@@ -1,6 +1,7 @@
 #include "results/query.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace fathom {
 
@@ -8,6 +9,13 @@ const AxisValue* find_axis(const Entry& entry, const std::string& name) {
   for (const auto& [axis, value] : entry.axes)
     if (axis == name) return &value;
   return nullptr;
+}
+
+double number_of(const AxisValue* value) {
+  if (value == nullptr) return std::nan("");
+  if (const auto* whole = std::get_if<std::int64_t>(value)) return static_cast<double>(*whole);
+  const auto* real = std::get_if<double>(value);
+  return real == nullptr ? std::nan("") : *real;
 }
 
 bool matches(const Entry& entry, const AxisFilter& filter) {
@@ -45,6 +53,17 @@ const Entry* best(const std::vector<const Entry*>& entries) {
   for (const Entry* entry : entries)
     if (entry->metric.value && (found == nullptr || rank(entry) > rank(found))) found = entry;
   return found;
+}
+
+std::vector<CurvePoint> curve_of(const std::vector<const Entry*>& entries,
+                                 const std::string& axis) {
+  std::vector<CurvePoint> curve;
+  for (const Entry* entry : entries)
+    if (const double x = number_of(find_axis(*entry, axis));
+        !std::isnan(x) && entry->metric.value && !entry->samples.empty())
+      curve.push_back({x, entry->samples});
+  std::ranges::stable_sort(curve, {}, &CurvePoint::x);
+  return curve;
 }
 
 const Opponent* fastest_opponent(const Entry& entry) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "results/document.h"
+#include "results/segmentation.h"
 
 namespace fathom {
 
@@ -15,6 +16,8 @@ namespace fathom {
 using AxisFilter = std::vector<std::pair<std::string, AxisValue>>;
 
 const AxisValue* find_axis(const Entry& entry, const std::string& name);
+/// NaN for null and for a word.
+double number_of(const AxisValue* value);
 bool matches(const Entry& entry, const AxisFilter& filter);
 /// Whether the view's `where` lets the entry in.
 bool matches(const Entry& entry, const View& view);
@@ -28,6 +31,10 @@ const Entry* find_measured(std::span<const Entry> entries, const AxisFilter& fil
 /// The entry with the best value of its metric, or null if none has a value. All must share a
 /// metric.
 const Entry* best(const std::vector<const Entry*>& entries);
+
+/// The entries' curve over a numeric axis, x ascending; entries without a value or without the axis
+/// are left out.
+std::vector<CurvePoint> curve_of(const std::vector<const Entry*>& entries, const std::string& axis);
 
 /// The first of its opponents with the largest value, or null if none has a value.
 const Opponent* fastest_opponent(const Entry& entry);

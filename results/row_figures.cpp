@@ -16,13 +16,6 @@ namespace {
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
-double number_of(const AxisValue* value) {
-  if (value == nullptr) return nothing;
-  if (const auto* whole = std::get_if<std::int64_t>(value)) return static_cast<double>(*whole);
-  const auto* real = std::get_if<double>(value);
-  return real == nullptr ? nothing : *real;
-}
-
 std::vector<const Entry*> chosen(std::span<const Entry> entries, const AxisFilter& where,
                                  const std::function<bool(const Entry&)>& only) {
   std::vector<const Entry*> found = select(entries, where);

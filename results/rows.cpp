@@ -16,14 +16,6 @@ bool holds(const FigureRange& check, double value) {
 
 }  // namespace
 
-ClaimRow claim_row(std::string id, ClaimSource source, std::string statement, std::string claimed,
-                   Reading reading, std::vector<FigureRange> checks, std::string sentence,
-                   Rule rule, std::string missing) {
-  return {std::move(id),      std::move(source), std::move(statement), std::move(claimed),
-          std::move(reading), std::move(checks), std::move(sentence),  rule,
-          std::move(missing)};
-}
-
 Claim evaluate(const ClaimRow& row, std::span<const Entry> entries) {
   const Figures figures(row.reading, entries);
   Claim claim{row.id, row.statement,     row.claimed,   ClaimVerdict::not_measured, "", {},

@@ -147,10 +147,6 @@ struct ClaimRow {
   std::vector<FigureRange> premise{};  ///< does not apply where one fails
   std::string unmet{};                 ///< says so
 };
-/// As most rows are.
-ClaimRow claim_row(std::string id, ClaimSource source, std::string statement, std::string claimed,
-                   Reading reading, std::vector<FigureRange> checks, std::string sentence,
-                   Rule rule = Rule::all, std::string missing = left_out);
 Claim evaluate(const ClaimRow& row, std::span<const Entry> entries);
 
 // Facts.

@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
+#include <initializer_list>
+#include <limits>
 #include <numbers>
 #include <random>
+#include <set>
 #include <stdexcept>
+#include <utility>
 
-#include "results/partition.h"
-#include "results/query.h"
 #include "results/statistics.h"
 
 namespace fathom {
@@ -69,8 +73,7 @@ double noise_between_points(const std::vector<double>& u, const std::vector<doub
     const double line = std::lerp(y[i - 1], y[i + 1], t);
     deviations.push_back(std::abs(y[i] - line) / (y[i] * std::sqrt(1 + (1 - t) * (1 - t) + t * t)));
   }
-  if (deviations.size() < enough_samples) return 0;
-  return median(deviations) / normal_quantile(0.75);
+  return deviations.size() < enough_samples ? 0 : median(deviations) * mad_to_standard_deviation;
 }
 
 /// Whether a point is far outside what its neighbours, two to either side, span. At the ends, where
@@ -90,13 +93,172 @@ bool is_outlier(const std::vector<double>& u, const std::vector<double>& y, std:
   return y[i] < low * (1 - outlier_sigmas * noise) || y[i] > high * (1 + outlier_sigmas * noise);
 }
 
-bool is_plateau(const Regime& regime) { return regime.kind == Regime::Kind::plateau; }
+constexpr double infinite = std::numeric_limits<double>::infinity();
 
-std::vector<double> medians(const std::vector<CurvePoint>& points) {
-  std::vector<double> y;
-  for (const CurvePoint& point : points) y.push_back(median(point.samples));
-  return y;
-}
+// In units of log n. Zhang and Siegmund's 3 for a change and its level, 1 more for the noise that
+// is estimated, and for a ramp as much again for its slope: lines bend to fit the ends of plateaus.
+// With these, at least 98 of 100 planted curves of 20 to 80 points come out right (unit tests).
+constexpr double plateau_penalty = 4, ramp_penalty = 7;
+/// A single point between two plateaus has a place and a level; and so that it is preferred to two
+/// such points, a little more than a plateau.
+constexpr double point_penalty = 5;
+/// Below this many points the estimated noise is worth less, and the penalty falls no further.
+constexpr double fewest_points = 40;
+
+/// Points of a plateau, and of a ramp that does not join two plateaus.
+constexpr double fewest_of_piece = 3;
+
+/// Up to so many points every place is tried.
+constexpr std::size_t all_tried = 1000;
+/// Beyond, no more than these, and then the places beside those that were taken.
+constexpr std::size_t most_places = 400, beside = 3;
+
+/// The cut of a curve into regimes with the least penalised cost. Plateaus have at least three used
+/// points, ramps too unless they join two plateaus; a curve of fewer is one plateau.
+class Partition {
+ public:
+  /// `u` ascends, `y` is above zero with a relative standard deviation of `noise`, points that are
+  /// not `used` cost nothing; all as long.
+  Partition(const std::vector<double>& u, const std::vector<double>& y,
+            const std::vector<bool>& used, double noise)
+      : u_(u), sums_(y.size() + 1) {
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      sums_[i + 1] = sums_[i];
+      if (!used[i]) continue;
+      const double w = 1 / (noise * y[i] * noise * y[i]);
+      const double v = u[i] - u.front();  // less to cancel
+      const Sums terms{w, w * v, w * v * v, w * y[i], w * v * y[i], w * y[i] * y[i], 1};
+      std::ranges::transform(sums_[i], terms, sums_[i + 1].begin(), std::plus());
+    }
+    log_n_ = std::log(std::max(fewest_points, sums_.back().back()));
+  }
+
+  /// Regimes with their kinds, their points, and the fit's y at their ends.
+  std::vector<Regime> best() const {
+    const std::size_t n = u_.size();
+    std::set<std::size_t> places{n};
+    if (n <= all_tried)
+      for (std::size_t at = 0; at < n; ++at) places.insert(places.end(), at);
+    else
+      for (const Regime& piece : best_cut(likely_places()))
+        for (std::size_t at = piece.first - std::min(piece.first, beside);
+             at < std::min(n, piece.first + beside + 1); ++at)
+          places.insert(at);
+    return best_cut(places);
+  }
+
+ private:
+  /// Over the used points before an index, from which any stretch's fit follows: of weights w, wu,
+  /// wuu, wy, wuy and wyy, and how many points they are.
+  using Sums = std::array<double, 7>;
+  struct Line {
+    double points = 0, slope = 0, at_zero = 0, cost = 0;
+  };
+  /// joint: a ramp of one or two points. none: before the first piece.
+  enum Kind : std::size_t { none, plateau, ramp, joint, kinds };
+
+  /// A level, or the line where the points have a slope.
+  Line fit(std::size_t begin, std::size_t end, bool sloped) const {
+    Sums sums;
+    std::ranges::transform(sums_[end], sums_[begin], sums.begin(), std::minus());
+    const auto [w, wu, wuu, wy, wuy, wyy, points] = sums;
+    if (points == 0) return {};
+    const double spread = w * wuu - wu * wu;
+    const double slope = sloped && points >= 2 && spread > 0 ? (w * wuy - wu * wy) / spread : 0;
+    const double at_zero = (wy - slope * wu) / w;
+    return {points, slope, at_zero, std::max(0.0, wyy - at_zero * wy - slope * wuy)};
+  }
+
+  Regime regime(std::size_t begin, std::size_t end, Kind kind) const {
+    const Line line = fit(begin, end, kind != plateau);
+    const auto at = [&](std::size_t point) {
+      return line.at_zero + line.slope * (u_[point] - u_.front());
+    };
+    return {.kind = kind == plateau ? Regime::Kind::plateau : Regime::Kind::ramp,
+            .first = begin,
+            .last = end - 1,
+            .first_y = at(begin),
+            .last_y = at(end - 1)};
+  }
+
+  /// Where a stretch of a longer curve may begin, in n log n steps: of intervals of every length, a
+  /// power of two each and half of one before the next, the two best cuts, between two levels and
+  /// between two lines, if they are worth half of what a plateau costs (Kovacs, Buhlmann, Li and
+  /// Munk, "Seeded binary segmentation", 2023).
+  std::set<std::size_t> likely_places() const {
+    const std::size_t n = u_.size();
+    std::vector<std::pair<double, std::size_t>> gains;
+    for (std::size_t length = 8; length < 2 * n; length *= 2) {
+      for (std::size_t begin = 0; begin == 0 || begin + length / 2 < n; begin += length / 2) {
+        const std::size_t end = std::min(n, begin + length);
+        for (const bool sloped : {false, true}) {
+          double best = infinite;
+          std::size_t at = begin;
+          for (std::size_t cut = begin + 1; cut < end; ++cut) {
+            const double cost = fit(begin, cut, sloped).cost + fit(cut, end, sloped).cost;
+            if (cost < best) best = cost, at = cut;
+          }
+          const double gain = fit(begin, end, sloped).cost - best;
+          if (gain > plateau_penalty / 2 * log_n_) gains.emplace_back(gain, at);
+        }
+      }
+    }
+    std::ranges::sort(gains, std::greater<>());
+    std::set<std::size_t> places{0, n};
+    for (const auto& [gain, place] : gains)
+      if (places.size() < most_places) places.insert(place);
+    return places;
+  }
+
+  /// The best way to cut the points at some of these places, of which the first is 0 and the last
+  /// the number of points.
+  std::vector<Regime> best_cut(const std::set<std::size_t>& at) const {
+    /// The best cut of all points before a place whose last piece is of a kind.
+    struct Best {
+      double cost = infinite;
+      std::size_t begin = 0;  ///< of the last piece, as an index of the places
+      Kind before = none;     ///< kind of the piece before it
+    };
+    const std::vector<std::size_t> places(at.begin(), at.end());
+    std::vector<std::array<Best, kinds>> table(places.size());
+    table[0][none].cost = 0;
+    for (std::size_t to = 1; to < places.size(); ++to) {
+      for (std::size_t from = 0; from < to; ++from) {
+        const std::size_t begin = places[from], end = places[to];
+        const auto improve = [&](Kind kind, std::initializer_list<Kind> follows, double cost) {
+          for (const Kind before : follows)
+            if (const double total = table[from][before].cost + cost; total < table[to][kind].cost)
+              table[to][kind] = {total, from, before};
+        };
+        const Line level = fit(begin, end, false);
+        if (level.points >= fewest_of_piece) {
+          improve(plateau, {none, plateau, ramp, joint}, level.cost + plateau_penalty * log_n_);
+          improve(ramp, {none, plateau, ramp}, fit(begin, end, true).cost + ramp_penalty * log_n_);
+        } else if (level.points > 0) {
+          improve(joint, {plateau}, (level.points == 1 ? point_penalty : ramp_penalty) * log_n_);
+        }
+      }
+    }
+    std::size_t to = places.size() - 1;
+    Kind kind = table[to][ramp].cost < table[to][plateau].cost ? ramp : plateau;
+    if (table[to][kind].cost == infinite) return {regime(0, u_.size(), plateau)};
+    std::vector<Regime> pieces;
+    while (to > 0) {
+      const Best& best = table[to][kind];
+      pieces.push_back(regime(places[best.begin], places[to], kind));
+      to = best.begin;
+      kind = best.before;
+    }
+    std::ranges::reverse(pieces);
+    return pieces;
+  }
+
+  const std::vector<double>& u_;
+  std::vector<Sums> sums_;
+  double log_n_ = 0;
+};
+
+bool is_plateau(const Regime& regime) { return regime.kind == Regime::Kind::plateau; }
 
 std::vector<double> drawn(const std::vector<double>& from, std::mt19937_64& random) {
   std::vector<double> draw(from.size());
@@ -107,13 +269,16 @@ std::vector<double> drawn(const std::vector<double>& from, std::mt19937_64& rand
 class Curve {
  public:
   Curve(std::vector<CurvePoint> points, const SegmentationOptions& options)
-      : points_(std::move(points)), options_(options), y_(medians(points_)) {
-    for (const CurvePoint& point : points_) u_.push_back(ramp_coordinate(options.scale, point.x));
+      : points_(std::move(points)), options_(options) {
+    for (const CurvePoint& point : points_) {
+      u_.push_back(ramp_coordinate(options.scale, point.x));
+      y_.push_back(median(point.samples));
+    }
     sample_noise_ = noise_of_samples(points_);
     noise_ = std::max({options.resolution, sample_noise_, noise_between_points(u_, y_)});
     for (std::size_t i = 0; i < y_.size(); ++i) used_.push_back(!is_outlier(u_, y_, i, noise_));
     noise_ = std::max({options.resolution, sample_noise_,
-                       noise_of_residuals(best_partition(u_, y_, used_, noise_))});
+                       noise_of_residuals(Partition(u_, y_, used_, noise_).best())});
   }
 
   Segmentation result() const {
@@ -134,7 +299,7 @@ class Curve {
 
  private:
   std::vector<Regime> cut(const std::vector<double>& y, double noise) const {
-    std::vector<Regime> pieces = best_partition(u_, y, used_, noise);
+    std::vector<Regime> pieces = Partition(u_, y, used_, noise).best();
     for (std::size_t i = 1; i < pieces.size(); ++i) {
       Regime &before = pieces[i - 1], &after = pieces[i];
       if (is_plateau(before) == is_plateau(after)) continue;
@@ -225,21 +390,6 @@ class Curve {
 };
 
 }  // namespace
-
-std::vector<CurvePoint> curve_of(const std::vector<const Entry*>& entries,
-                                 const std::string& axis) {
-  std::vector<CurvePoint> curve;
-  for (const Entry* entry : entries) {
-    const AxisValue* value = find_axis(*entry, axis);
-    if (!value || !entry->metric.value || entry->samples.empty()) continue;
-    if (const auto* whole = std::get_if<std::int64_t>(value))
-      curve.push_back({static_cast<double>(*whole), entry->samples});
-    else if (const auto* number = std::get_if<double>(value))
-      curve.push_back({*number, entry->samples});
-  }
-  std::ranges::stable_sort(curve, {}, &CurvePoint::x);
-  return curve;
-}
 
 Segmentation segment(std::span<const CurvePoint> curve, const SegmentationOptions& options) {
   require(options.resolution > 0 && std::isfinite(options.resolution), "a resolution above zero");

@@ -35,10 +35,6 @@ struct CurvePoint {
   std::vector<double> samples;
 };
 
-/// The entries' curve over a numeric axis, x ascending; entries without a value or without the axis
-/// are left out.
-std::vector<CurvePoint> curve_of(const std::vector<const Entry*>& entries, const std::string& axis);
-
 struct SegmentationOptions {
   RampScale scale = RampScale::log2;
   /// Differences far below this, relative to the level, are no regime however quiet the curve is:

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <boost/math/distributions/binomial.hpp>
-#include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <numeric>
@@ -17,12 +16,7 @@ namespace {
 
 using boost::math::binomial;
 using boost::math::complement;
-using boost::math::normal;
 using boost::math::students_t;
-
-/// For normal samples the median absolute deviation is the standard deviation times the 0.75
-/// quantile of the standard normal distribution; this is one over that quantile.
-constexpr double mad_to_standard_deviation = 1.482602218505602;
 
 std::vector<double> checked(std::span<const double> samples) {
   if (samples.empty()) throw std::invalid_argument("statistics of no samples");
@@ -113,16 +107,8 @@ double relative_half_width(const Interval& interval, double centre) {
   return width;
 }
 
-double normal_tail(double x) { return cdf(complement(normal(), x)); }
-double normal_quantile(double p) { return quantile(normal(), p); }
-
 double student_upper_quantile(double degrees, double p) {
   return quantile(complement(students_t(degrees), p));
-}
-
-Interval share_interval(double trials, double hits, double tail) {
-  return {binomial::find_lower_bound_on_p(trials, hits, tail),
-          binomial::find_upper_bound_on_p(trials, hits, tail), 1 - 2 * tail, "Clopper-Pearson"};
 }
 
 }  // namespace fathom

@@ -45,23 +45,18 @@ struct PairedRatio {
 PairedRatio paired_ratio(std::span<const double> own, std::span<const double> opponent,
                          Better better, double confidence = 0.95);
 
-/// Median absolute deviation from the median, times 1.4826: estimates the standard deviation of
+/// For normal samples the median absolute deviation is the standard deviation times the 0.75
+/// quantile of the standard normal distribution; this is one over that quantile.
+inline constexpr double mad_to_standard_deviation = 1.482602218505602;
+
+/// Median absolute deviation from the median, times that: estimates the standard deviation of
 /// normal samples, and is not moved by outliers.
 double robust_spread(std::span<const double> samples);
 
 /// Half the interval's width over `centre`; throws std::invalid_argument for a centre of zero.
 double relative_half_width(const Interval& interval, double centre);
 
-/// P(X >= x) of the standard normal distribution.
-double normal_tail(double x);
-/// The x with P(X <= x) = p.
-double normal_quantile(double p);
-
 /// The t with P(T >= t) = p of Student's t, exact for small p too.
 double student_upper_quantile(double degrees, double p);
-
-/// Clopper and Pearson's interval of a share of which `hits` of `trials` are known; each side is
-/// wrong with chance `tail`.
-Interval share_interval(double trials, double hits, double tail);
 
 }  // namespace fathom

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,5 +32,11 @@ std::string_view without_byte_order_mark(std::string_view text);
 /// than 20 million values. `expected` is what the text should be.
 nlohmann::json parse_strict_json(std::string_view text, const std::string& origin,
                                  const std::string& expected = "a result document");
+
+/// What is not known is null.
+template <typename Value>
+nlohmann::ordered_json or_null(const std::optional<Value>& value) {
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
 
 }  // namespace fathom

@@ -17,11 +17,10 @@
 #include <system_error>
 #include <utility>
 
-#include "results/clean_text.h"
 #include "results/fail.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
-#include "results/suggestion.h"
+#include "results/text.h"
 #include "results/version.h"
 #include "tools/probe_binaries.h"
 

@@ -12,7 +12,7 @@
 
 #include "results/fail.h"
 #include "results/files.h"
-#include "results/utc_time.h"
+#include "results/text.h"
 
 namespace fathom {
 namespace {

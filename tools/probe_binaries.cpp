@@ -12,7 +12,7 @@
 
 #include "generated/suite_groups.h"
 #include "results/fail.h"
-#include "results/suggestion.h"
+#include "results/text.h"
 #include "tools/child_process.h"
 
 namespace fathom {

@@ -12,11 +12,10 @@
 
 #include "reports/facts.h"
 #include "reports/report.h"
-#include "results/clean_text.h"
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/flag_checks.h"
-#include "results/suggestion.h"
+#include "results/text.h"
 #include "tools/commands.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"

@@ -12,14 +12,13 @@
 #include <thread>
 #include <utility>
 
-#include "results/clean_text.h"
 #include "results/device_lock.h"
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
-#include "results/utc_time.h"
+#include "results/text.h"
 #include "results/version.h"
 #include "tools/commands.h"
 #include "tools/device_query.h"

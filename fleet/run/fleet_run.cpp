@@ -16,12 +16,11 @@
 #include <thread>
 
 #include "fleet/run/run.h"
-#include "results/clean_text.h"
 #include "results/error.h"
 #include "results/fail.h"
 #include "results/files.h"
 #include "results/format.h"
-#include "results/utc_time.h"
+#include "results/text.h"
 #include "tools/child_process.h"
 #include "tools/device_query.h"
 #include "tools/output_folder.h"

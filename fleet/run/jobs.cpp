@@ -16,7 +16,7 @@
 #include "results/document_io.h"
 #include "results/error.h"
 #include "results/files.h"
-#include "results/utc_time.h"
+#include "results/text.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
 

@@ -19,7 +19,7 @@
 #include "results/fail.h"
 #include "results/files.h"
 #include "results/format.h"
-#include "results/parse_number.h"
+#include "results/text.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
 

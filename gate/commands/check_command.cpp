@@ -22,7 +22,7 @@
 #include "results/files.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
-#include "results/utc_time.h"
+#include "results/text.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
 

@@ -14,7 +14,7 @@
 #include "results/files.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
-#include "results/utc_time.h"
+#include "results/text.h"
 #include "results/verdict.h"
 #include "tools/compare_files.h"
 

@@ -150,20 +150,21 @@ ClaimRow registers_buffered() {
   const auto is_other = [](const Entry& e) {
     return rung_of(e) != name && rung_of(e).find('/') != std::string::npos;
   };
-  return claim_row(
-      "G2", {},
-      "128x128x16 tile, 8x8 per thread, both shared memory and registers double buffered, one "
-      "barrier per step",
-      "near the top of the simple fp32 kernels",
-      {rung_at_size("rung", name),
-       {"other", at_size("fp32", ladder_size), Pick::best, metric_of, "", is_other},
-       formula(
-           "top",
-           [](const Figures& f) {
-             return f.range({"rung", "other"}).second;
-           },
-           "FLOP/s")},
-      {{"rung/top", 0.9}}, "[{rung}, {rung/top:.1f%} of the fastest lesson's {top}]");
+  return {"G2",
+          {},
+          "128x128x16 tile, 8x8 per thread, both shared memory and registers double buffered, one "
+          "barrier per step",
+          "near the top of the simple fp32 kernels",
+          {rung_at_size("rung", name),
+           {"other", at_size("fp32", ladder_size), Pick::best, metric_of, "", is_other},
+           formula(
+               "top",
+               [](const Figures& f) {
+                 return f.range({"rung", "other"}).second;
+               },
+               "FLOP/s")},
+          {{"rung/top", 0.9}},
+          "[{rung}, {rung/top:.1f%} of the fastest lesson's {top}]"};
 }
 
 /// fp64's, before the ladders' traffic.
@@ -176,20 +177,27 @@ std::vector<ClaimRow> products_of_doubles() {
   const std::string loads = "rung shared_load_conflicts/rung shared_load_wavefronts",
                     stores = "rung shared_store_conflicts/rung shared_store_wavefronts";
   const Quantity rung = rung_at_size("rung", "01_shared_memory", "fp64");
-  return {claim_row("S7", {},
-                    "A 16x16 tiled product of doubles has no bank conflict: one operand "
-                    "broadcasts, the other is contiguous per half-warp",
-                    "zero conflicts", {rung}, {{loads, 0, no_loads}, {stores, 0, no_stores}},
-                    "[{rung shared_load_conflicts:.0f} conflicts in {rung "
-                    "shared_load_wavefronts:.0f} wavefronts of loads ({" +
-                        loads +
-                        ":.3f%})][, {rung shared_store_conflicts:.0f} in {rung "
-                        "shared_store_wavefronts:.0f} of stores ({" +
-                        stores + ":.3g%})]"),
+  return {ClaimRow{"S7",
+                   {},
+                   "A 16x16 tiled product of doubles has no bank conflict: one operand "
+                   "broadcasts, the other is contiguous per half-warp",
+                   "zero conflicts",
+                   {rung},
+                   {{loads, 0, no_loads}, {stores, 0, no_stores}},
+                   "[{rung shared_load_conflicts:.0f} conflicts in {rung "
+                   "shared_load_wavefronts:.0f} wavefronts of loads ({" +
+                       loads +
+                       ":.3f%})][, {rung shared_store_conflicts:.0f} in {rung "
+                       "shared_store_wavefronts:.0f} of stores ({" +
+                       stores + ":.3g%})]"},
           // A figure means that C was right against a reference of twice the precision.
-          claim_row("G4", {}, "fp64 by shared-memory tiles: the kernel of S7 computes the product",
-                    "no figure given", {rung, library_at_size("fp64")}, {{"rung", 0}},
-                    "[{rung}][, {rung/library:.1f%} of {library opponent}'s {library}]")};
+          ClaimRow{"G4",
+                   {},
+                   "fp64 by shared-memory tiles: the kernel of S7 computes the product",
+                   "no figure given",
+                   {rung, library_at_size("fp64")},
+                   {{"rung", 0}},
+                   "[{rung}][, {rung/library:.1f%} of {library opponent}'s {library}]"}};
 }
 
 /// fp16's, by WMMA.
@@ -210,26 +218,29 @@ std::vector<ClaimRow> products_by_wmma() {
     return f["rung/peak"] > 0 && f["top"] > f["rung"] ? f["top"]
                                                       : std::numeric_limits<double>::quiet_NaN();
   };
-  return {claim_row("G5", {}, "Tensor cores by WMMA, straight from global memory, fp16 at 4096³",
-                    "far below the library",
-                    {rung_at_size("rung", "01_wmma_global", "fp16"), library_at_size("fp16")},
-                    {{"rung/library", 0, far_below * below_one}},
-                    "[{rung/library:.1f%}: {rung} against {library} of {library opponent}]"),
-          claim_row("G6", {},
-                    "WMMA, 256 threads, block K of 32, rows padded by 8, two stages, alpha = beta "
-                    "= 0.5, fp16 at 8192³: its share of the dense fp16 peak",
-                    "100 % (165.1 TFLOP/s of an RTX 4090)",
-                    {claimed("rung", metric_of),
-                     claimed("peak", extra_of(published_peak_key)),
-                     {"mma", fp16, Pick::best, metric_of, "", is_mma_sync},
-                     {"top", fp16, Pick::best},
-                     formula("faster", top_if_faster, "FLOP/s")},
-                    {{"rung/peak", all_of_it}, {"rung/mma", all_of_it}},
-                    "[{rung/peak:.1f%}: ][{rung}][ of the published {peak}][, {rung/mma:.1f%} of "
-                    "the {mma} that mma.sync reaches in {mma rung}][; {top rung} has {faster} at "
-                    "4096³]",
-                    Rule::cases,
-                    "the product, a lesson by mma.sync or this GPU's published peak is missing")};
+  return {ClaimRow{"G5",
+                   {},
+                   "Tensor cores by WMMA, straight from global memory, fp16 at 4096³",
+                   "far below the library",
+                   {rung_at_size("rung", "01_wmma_global", "fp16"), library_at_size("fp16")},
+                   {{"rung/library", 0, far_below * below_one}},
+                   "[{rung/library:.1f%}: {rung} against {library} of {library opponent}]"},
+          ClaimRow{"G6",
+                   {},
+                   "WMMA, 256 threads, block K of 32, rows padded by 8, two stages, alpha = beta "
+                   "= 0.5, fp16 at 8192³: its share of the dense fp16 peak",
+                   "100 % (165.1 TFLOP/s of an RTX 4090)",
+                   {claimed("rung", metric_of),
+                    claimed("peak", extra_of(published_peak_key)),
+                    {"mma", fp16, Pick::best, metric_of, "", is_mma_sync},
+                    {"top", fp16, Pick::best},
+                    formula("faster", top_if_faster, "FLOP/s")},
+                   {{"rung/peak", all_of_it}, {"rung/mma", all_of_it}},
+                   "[{rung/peak:.1f%}: ][{rung}][ of the published {peak}][, {rung/mma:.1f%} of "
+                   "the {mma} that mma.sync reaches in {mma rung}][; {top rung} has {faster} at "
+                   "4096³]",
+                   Rule::cases,
+                   "the product, a lesson by mma.sync or this GPU's published peak is missing"}};
 }
 
 }  // namespace

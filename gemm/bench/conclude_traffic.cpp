@@ -24,8 +24,9 @@ ClaimRow worst_traffic() {
   };
   Quantity most = rung_at_size("most", "row_major/01_naive", "fp32", loads);
   most.unit = "B";
-  return claim_row(
-      "GT2", {},
+  return {
+      "GT2",
+      {},
       "A product's traffic is between A, B and C once (read and written) and 2 m n k elements",
       "4092³: 268 MB to 548 GB",
       {most, {"least", at_size("fp32", ladder_size), Pick::least, moved, "B", is_measured}},
@@ -35,7 +36,7 @@ ClaimRow worst_traffic() {
                   "least moves at DRAM by {{least rung}}, {{least}}, and A, B and C once (this C "
                   "is not read) are {}]",
                   ladder_size, format_quantity(worst, "B"),
-                  format_quantity(3 * size * size * element, "B")));
+                  format_quantity(3 * size * size * element, "B"))};
 }
 
 /// What a lesson reads over what the library does: of device memory and of shared memory.
@@ -52,13 +53,16 @@ ClaimRow against_library(const char* id, const char* statement, const char* clai
   };
   const char* const of_dram = "rung dram_read_bytes/dram_read_bytes";
   const char* const of_shared = "rung shared_load_wavefronts/shared_load_wavefronts";
-  return claim_row(
-      id, {}, statement, claimed,
+  return {
+      id,
+      {},
+      statement,
+      claimed,
       {rung_at_size("rung", rung), counted("dram_read_bytes"), counted("shared_load_wavefronts")},
       {about(of_dram, factor), about(of_shared, factor)},
       fmt::format("[{{{}:.1f}} x of device memory][, {{{}:.1f}} x the wavefronts of shared memory]",
                   of_dram, of_shared),
-      Rule::cases);
+      Rule::cases};
 }
 
 /// Stalls for room in the queues of memory instructions.
@@ -66,14 +70,15 @@ ClaimRow throttle_falls() {
   const auto stalls = [](const Entry& e) {
     return counter_of("stall_lg_throttle")(e) + counter_of("stall_mio_throttle")(e);
   };
-  return claim_row("GC11", {},
-                   "Memory-pipe throttle stalls fall from the naive kernel to shared memory",
-                   "they fall",
-                   {rung_at_size("naive", "column_major/01_naive", "fp32", stalls),
-                    rung_at_size("shared", "column_major/02_shared_memory", "fp32", stalls)},
-                   {{"shared/naive", 0, below_one}},
-                   "[warps per issue that wait there: column_major/01_naive {naive:.2f}, "
-                   "column_major/02_shared_memory {shared:.2f}]");
+  return {"GC11",
+          {},
+          "Memory-pipe throttle stalls fall from the naive kernel to shared memory",
+          "they fall",
+          {rung_at_size("naive", "column_major/01_naive", "fp32", stalls),
+           rung_at_size("shared", "column_major/02_shared_memory", "fp32", stalls)},
+          {{"shared/naive", 0, below_one}},
+          "[warps per issue that wait there: column_major/01_naive {naive:.2f}, "
+          "column_major/02_shared_memory {shared:.2f}]"};
 }
 
 /// What the blocks of tiled rungs read, against 2 m n k / tile elements (with equal sides).
@@ -81,16 +86,17 @@ ClaimRow blocks_read_again() {
   const auto share = [](const Entry& e) {
     return counter_of("global_load_sectors")(e) / extra_of("tile_read_sectors")(e);
   };
-  return claim_row("GT1", {},
-                   "Every block re-reads its operands: global traffic is m n k (1 / tile rows + 1 "
-                   "/ tile columns) elements",
-                   "2 m n k / tile elements",
-                   {{"products", {}, Pick::count, share},
-                    {"least", {}, Pick::least, share},
-                    {"most", {}, Pick::most, share}},
-                   {{"least", 0.99}, {"most", 0, 1.01}},
-                   "[{products:.0f} products by tiled rungs read {least:.3f} to {most:.3f} x that "
-                   "traffic, in sectors]");
+  return {"GT1",
+          {},
+          "Every block re-reads its operands: global traffic is m n k (1 / tile rows + 1 "
+          "/ tile columns) elements",
+          "2 m n k / tile elements",
+          {{"products", {}, Pick::count, share},
+           {"least", {}, Pick::least, share},
+           {"most", {}, Pick::most, share}},
+          {{"least", 0.99}, {"most", 0, 1.01}},
+          "[{products:.0f} products by tiled rungs read {least:.3f} to {most:.3f} x that "
+          "traffic, in sectors]"};
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 #include "gemm/bench/tolerance.h"
 #include "results/error.h"
-#include "results/suggestion.h"
+#include "results/text.h"
 
 namespace fathom::gemm {
 namespace {

@@ -63,8 +63,10 @@ ClaimRow row(const std::string& operation, const std::string& id, const char* st
   const AxisFilter where{{"operation", operation}};
   const auto covered = [=](const Entry& e) { return is_measured(e) && covers(e); };
   const auto refutes = [=](const Entry& e) { return covered(e) && !as_claimed(e); };
-  ClaimRow claim = claim_row(
-      id + (loads ? "" : " (stores)"), double_products, statement,
+  ClaimRow claim{
+      id + (loads ? "" : " (stores)"),
+      double_products,
+      statement,
       loads ? claimed_of_loads : "not claimed for stores",
       {{"right", where, Pick::sum, as_claimed, "", covered},
        {"counted", where, Pick::sum, is_counted, "", covered},
@@ -73,7 +75,7 @@ ClaimRow row(const std::string& operation, const std::string& id, const char* st
       {{"right/patterns", 1, 1}},
       "{right:.0f} of {patterns:.0f} patterns cost the wavefronts claimed ({counted:.0f} by "
       "counter)[; {other pattern} takes {other:.3g} instead of {other claimed_wavefronts:.0f}]; "
-      "clocks");
+      "clocks"};
   for (const auto& [label, name] : shown) {
     claim.reading.push_back({label, pattern(operation, bits, name)});
     claim.sentence += fmt::format("{} {} {{{}:.2f}}",
@@ -125,14 +127,16 @@ ClaimRow s1() {
   const auto bytes = [](const Entry& e) {
     return extra_of("useful_bytes_per_access")(e) / metric_of(e);
   };
-  return claim_row("S1", double_products, "32 banks of 4 bytes: 128 bytes per clock and SM",
-                   "bandwidth at conflict-free stride",
-                   {{"accesses", {}, Pick::count, bytes, "", conflict_free},
-                    {"least", {}, Pick::least, bytes, "", conflict_free},
-                    {"most", {}, Pick::most, bytes, "", conflict_free}},
-                   {{"least", 128 * (1 - clock_tolerance)}, {"most", 0, 128}},
-                   "{least:.1f} to {most:.1f} bytes per clock and SM over {accesses:.0f} "
-                   "conflict-free accesses");
+  return {"S1",
+          double_products,
+          "32 banks of 4 bytes: 128 bytes per clock and SM",
+          "bandwidth at conflict-free stride",
+          {{"accesses", {}, Pick::count, bytes, "", conflict_free},
+           {"least", {}, Pick::least, bytes, "", conflict_free},
+           {"most", {}, Pick::most, bytes, "", conflict_free}},
+          {{"least", 128 * (1 - clock_tolerance)}, {"most", 0, 128}},
+          "{least:.1f} to {most:.1f} bytes per clock and SM over {accesses:.0f} "
+          "conflict-free accesses"};
 }
 
 ClaimRow s6() {
@@ -145,12 +149,15 @@ ClaimRow s6() {
                     Pick::most, counter_of("shared_" + operation + "_conflicts"),
                     "",         consecutive};
   };
-  return claim_row(
-      "S6", double_products,
-      "A conflict is counted per wavefront, not per warp: 64 distinct consecutive "
-      "words by float2 are no conflict",
-      "zero conflicts", {conflicts("load"), conflicts("store")}, {{"load", 0, 0}, {"store", 0, 0}},
-      "[loads: {load:.0f} conflicts][, stores: {store:.0f} conflicts]", Rule::those_measured);
+  return {"S6",
+          double_products,
+          "A conflict is counted per wavefront, not per warp: 64 distinct consecutive "
+          "words by float2 are no conflict",
+          "zero conflicts",
+          {conflicts("load"), conflicts("store")},
+          {{"load", 0, 0}, {"store", 0, 0}},
+          "[loads: {load:.0f} conflicts][, stores: {store:.0f} conflicts]",
+          Rule::those_measured};
 }
 
 }  // namespace

@@ -54,17 +54,20 @@ ClaimRow l1() {
   reading.push_back(
       formula("alike", [](const Figures& f) { return f["7B cache/8B cache"] / f["7B/8B"]; }));
   checks.push_back({"alike", same_speed, 1 / same_speed});
-  return claim_row(
-      "L1", toyx,
+  return {
+      "L1",
+      toyx,
       "A transformer's parameter count, precision, context and batch fix the memory, bandwidth and "
       "FLOP/s it needs",
-      "announced, not written", reading, checks,
+      "announced, not written",
+      reading,
+      checks,
       "a shape gives the published figures and a number of parameters alone leaves the cache open: "
       "Qwen2.5 7B has {7B/8B:%} of the parameters of Llama 3.1 8B and {7B cache/8B cache:%} of its "
       "cache; from their shapes `fathom predict transformer` counts {8B}, {70B} and {7B} "
       "parameters of Llama 3.1 8B and 70B and Qwen2.5 7B, and {8B cache}, {70B cache} and {7B "
       "cache} bytes of cache a token in 16 bits, as published",
-      Rule::cases);
+      Rule::cases};
 }
 
 }  // namespace

@@ -27,8 +27,9 @@ ClaimRow o1() {
     return Quantity{
         name, {{"turned", "block size"}, {"block", threads}}, Pick::first, axis_of(theory)};
   };
-  return claim_row(
-      "O1", toyx,
+  return {
+      "O1",
+      toyx,
       "Theoretical occupancy is known before the run from block size, registers and shared memory",
       "1024 threads: 66.7 % on a part with 48 warps per SM; 256 threads: 100 %",
       {{"right", {}, Pick::sum, as_the_driver_says, "", is_measured},
@@ -37,7 +38,7 @@ ClaimRow o1() {
        of("256", 256)},
       {{"right/kernels", 1, 1}},
       "resident blocks as the driver says for {right:.0f} of {kernels:.0f} kernels[; 1024 threads: "
-      "{1024:.1f} %][; 256 threads: {256:.1f} %]");
+      "{1024:.1f} %][; 256 threads: {256:.1f} %]"};
 }
 
 /// The controls: blocks that live as long as the kernel do away with launches, and in whole waves
@@ -69,9 +70,12 @@ ClaimRow o2() {
       const double share = f[control];
       return f["lower"] != 1 || std::isnan(share) ? std::nan("") : share >= same_speed;
     }));
-  return claim_row(
-      "O2", toyx, "Achieved occupancy is lower, from launch overhead and imbalance",
-      "37.6 % at 1024 threads", std::move(reading),
+  return {
+      "O2",
+      toyx,
+      "Achieved occupancy is lower, from launch overhead and imbalance",
+      "37.6 % at 1024 threads",
+      std::move(reading),
       {{"short", 0, same_speed}, {"one", same_speed}, {"four", same_speed}, {"whole", same_speed}},
       "[{lower:lower|not lower}, at most {short:%}]"
       "[; with long-lived blocks {one back:no longer|still} at 1 load]"
@@ -80,7 +84,7 @@ ClaimRow o2() {
       "theoretical with one load in flight a thread and {four:%} with four][; whole waves of equal "
       "blocks, launched one after the other, have at least {whole:%}]" +
           listed,
-      Rule::effect);
+      Rule::effect};
 }
 
 ClaimRow o3() {
@@ -90,13 +94,15 @@ ClaimRow o3() {
         Pick::best, metric_of,
         "",         [](const Entry& e) { return axis_of(theory)(e) <= low_occupancy; }};
   };
-  return claim_row(
-      "O3", toyx, "A memory-bound kernel stays at full bandwidth at low occupancy",
-      "V1's bandwidth at 37.6 %", {low("one", 1), low("four", 4), {"top", {}, Pick::best}},
-      {{"one/top", same_speed}, {"four/top", same_speed}},
-      "with one 16-byte load a thread {one} at {one theoretical occupancy (%)} % occupancy, "
-      "{one/top:%} of {top} at best; with four in flight {four}, {four/top:%}",
-      Rule::cases);
+  return {"O3",
+          toyx,
+          "A memory-bound kernel stays at full bandwidth at low occupancy",
+          "V1's bandwidth at 37.6 %",
+          {low("one", 1), low("four", 4), {"top", {}, Pick::best}},
+          {{"one/top", same_speed}, {"four/top", same_speed}},
+          "with one 16-byte load a thread {one} at {one theoretical occupancy (%)} % occupancy, "
+          "{one/top:%} of {top} at best; with four in flight {four}, {four/top:%}",
+          Rule::cases};
 }
 
 /// The steps themselves are what the counter saw where no launch and no imbalance hides them.
@@ -132,14 +138,16 @@ ClaimRow o4() {
   warps("c", "registers", 128, 0, 150);
   warps("d", "registers", 256, 0, 150);
   warps("e", "registers and shared memory", 256, 32, 100);
-  return claim_row(
-      "O4", double_products, "More shared memory or registers per block lowers occupancy in steps",
+  return {
+      "O4",
+      double_products,
+      "More shared memory or registers per block lowers occupancy in steps",
       "128 threads x 180 registers: 8 warps; 256 threads x 128 registers with 32 KiB: 16 warps",
       std::move(reading),
       {{"right/kernels", 1, 1}, {"step", same_speed}, {"c", 8, 8}, {"e", 16, 16}},
       "the driver's answer at {right:.0f} of {kernels:.0f} steps, and by counter at least {step:%} "
       "of each" +
-          listed);
+          listed};
 }
 
 std::vector<View> views() {

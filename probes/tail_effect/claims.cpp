@@ -22,14 +22,14 @@ Findings conclude(std::span<const Entry> entries) {
                         {"block kind", "waves", "blocks", "metric", "expected", "bound",
                          "extra:wave_efficiency", "counter:achieved_occupancy", "verdict"}));
   return evaluate(
-      {.claims = {claim_row("T1", toyx,
-                            "Time grows in steps of one wave: 1.5 waves cost as much as 2",
-                            "staircase, efficiency = waves / ceil(waves)", reading, checks,
-                            "1.5 waves over 2 waves: {latency-bound:.3f} for latency-bound blocks; "
-                            "{throughput-bound:.3f} where blocks share the FMA pipes and "
-                            "{memory-bound:.3f} where they share DRAM (0.750 would be "
-                            "proportional)",
-                            Rule::cases)},
+      {.claims = {ClaimRow{"T1", toyx,
+                           "Time grows in steps of one wave: 1.5 waves cost as much as 2",
+                           "staircase, efficiency = waves / ceil(waves)", reading, checks,
+                           "1.5 waves over 2 waves: {latency-bound:.3f} for latency-bound blocks; "
+                           "{throughput-bound:.3f} where blocks share the FMA pipes and "
+                           "{memory-bound:.3f} where they share DRAM (0.750 would be "
+                           "proportional)",
+                           Rule::cases}},
        .reading = reading,
        .answer = "A grid of 1.5 waves takes {latency-bound:%} of the time of 2 waves for "
                  "latency-bound blocks, {throughput-bound:%} where blocks share the FMA pipes, "

@@ -34,8 +34,9 @@ Quantity stage(std::string name, std::vector<const char*> methods, const std::st
 const std::vector<const char*> through_shared{"shared-tree", "shared-butterfly"};
 
 ClaimRow r1() {
-  return claim_row(
-      "R1", toyx,
+  return {
+      "R1",
+      toyx,
       "Vectorised thread loop + warp shuffle + block stage + one atomic per block reduces 1 GiB "
       "of float at copy bandwidth",
       "930 against 921 GB/s",
@@ -46,7 +47,7 @@ ClaimRow r1() {
       {{"sum/copy", same_speed}},
       "{sum} against a copy's {copy} ({sum/copy:.3f} x)[, {sum ratio:.3f} x "
       "cub::DeviceReduce::Sum][; as one wave of looping blocks {loop}][; the same without vectors "
-      "{scalar}]");
+      "{scalar}]"};
 }
 
 ClaimRow r2() {
@@ -77,13 +78,17 @@ ClaimRow r3() {
   const auto wrong = [](const char* data) {
     return Quantity{data, {{"part", "block stage"}, {"data", data}}};
   };
-  return claim_row(
-      "R3", toyx, "The published block stage adds up a block", "checked with ones",
-      {wrong("ones"), wrong("random")}, {{"ones", 0, 0}, {"random", 0, 0}},
+  return {
+      "R3",
+      toyx,
+      "The published block stage adds up a block",
+      "checked with ones",
+      {wrong("ones"), wrong("random")},
+      {{"ones", 0, 0}, {"random", 0, 0}},
       "of {random blocks:.0f} blocks it adds up {ones:.0f} wrong with ones, and {random:.0f} with "
       "random data, since it stores the first warp's lanes instead of each warp's first: with "
       "that mended, none",
-      Rule::cases);
+      Rule::cases};
 }
 
 std::vector<View> views() {

@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "results/clean_text.h"
 #include "results/fail.h"
 #include "results/strict_json.h"
+#include "results/text.h"
 
 namespace fathom::reports {
 namespace {

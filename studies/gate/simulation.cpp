@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
 #include <cmath>
 #include <stdexcept>
 #include <unordered_set>
@@ -113,7 +114,11 @@ RunMetrics RecordedNoise::draw(std::mt19937_64& generator, std::size_t slowed,
 }
 
 Interval Share::interval() const {
-  return share_interval(static_cast<double>(trials), static_cast<double>(hits), 0.025);
+  using boost::math::binomial;
+  const double all = static_cast<double>(trials), successes = static_cast<double>(hits),
+               tail = 0.025;
+  return {binomial::find_lower_bound_on_p(all, successes, tail),
+          binomial::find_upper_bound_on_p(all, successes, tail), 1 - 2 * tail, "Clopper-Pearson"};
 }
 
 std::string share_text(const Share& share) {

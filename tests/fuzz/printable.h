@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "results/clean_text.h"
 #include "results/error.h"
+#include "results/text.h"
 
 namespace fathom {
 

@@ -7,7 +7,7 @@
 
 #include "gate/baseline_folder.h"
 #include "gate/history.h"
-#include "results/utc_time.h"
+#include "results/text.h"
 #include "tests/testing.h"
 #include "tests/unit/in_processes.h"
 #include "tests/unit/test_folder.h"

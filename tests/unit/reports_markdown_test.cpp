@@ -1,7 +1,7 @@
 // Markdown: nothing that a document says becomes markup.
 
 #include "reports/markdown.h"
-#include "results/clean_text.h"
+#include "results/text.h"
 #include "tests/testing.h"
 
 using namespace fathom;

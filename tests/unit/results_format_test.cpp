@@ -2,9 +2,7 @@
 
 #include "results/format.h"
 
-#include "results/clean_text.h"
-#include "results/suggestion.h"
-#include "results/utc_time.h"
+#include "results/text.h"
 #include "tests/testing.h"
 
 using namespace fathom;

@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "results/clean_text.h"
 #include "results/document_io.h"
 #include "results/strict_json.h"
+#include "results/text.h"
 #include "sample_document.h"
 #include "tests/testing.h"
 
@@ -79,8 +79,18 @@ TEST_CASE("Hostile JSON is refused quickly and in little memory", "[results]") {
   std::string keys;
   for (int i = 0; i < 100000; ++i) keys += "\"" + std::to_string(i) + "\":0,";
   check_malformed(with("metric", keys), "more than 1000 keys");
-  CHECK_THROWS_MATCHES(parse_strict_json("[" + repeated("0,", 21'000'000) + "0]", "text"), Error,
+  // What may begin a value counts, be it one or not: the bracket, and as many commas.
+  const std::string commas(20'000'000 - 1, ',');
+  CHECK(parse_strict_json("[\"" + commas + "\"]", "text").size() == 1);
+  CHECK_THROWS_MATCHES(parse_strict_json("[\"" + commas + ",\"]", "text"), Error,
                        MessageMatches(contains("more than 20000000 values")));
+  // As many keys as are allowed are no fault either.
+  nlohmann::json gpu = to_json(sample::document().fingerprint);
+  for (int i = 0; gpu.size() < 1000; ++i) gpu[std::to_string(i)] = 0;
+  CHECK(fingerprint_from_json(gpu, "text") == sample::document().fingerprint);
+  gpu["one more"] = 0;
+  CHECK_THROWS_MATCHES(fingerprint_from_json(gpu, "text"), Error,
+                       MessageMatches(contains("more than 1000 keys")));
   // Time in proportion to the objects of an array, not to their square.
   CHECK(parse_strict_json("[" + repeated("{},", 500'000) + "{}]", "text").size() == 500'001);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));

@@ -17,7 +17,7 @@ std::vector<Entry> entries_of(double a, double b) {
 }
 
 ClaimRow row(Rule rule = Rule::all) {
-  return claim_row("X1", toyx, "s", "c", two, {{"a", 5}, {"b", 5}}, "{a} / {b}[, {a/b:.2f}]", rule);
+  return {"X1", toyx, "s", "c", two, {{"a", 5}, {"b", 5}}, "{a} / {b}[, {a/b:.2f}]", rule};
 }
 
 }  // namespace

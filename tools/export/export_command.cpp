@@ -9,13 +9,12 @@
 
 #include "reports/facts.h"
 #include "reports/facts_table.h"
-#include "results/clean_text.h"
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
 #include "results/names.h"
-#include "results/parse_number.h"
+#include "results/text.h"
 #include "tools/commands.h"
 
 namespace fathom {

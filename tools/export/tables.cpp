@@ -10,11 +10,10 @@
 #include <set>
 #include <sstream>
 
-#include "results/clean_text.h"
 #include "results/document_io.h"
 #include "results/error.h"
 #include "results/names.h"
-#include "results/utc_time.h"
+#include "results/text.h"
 #include "tools/export/export.h"
 
 namespace fathom {

@@ -7,7 +7,7 @@
 #include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
-#include "results/parse_number.h"
+#include "results/text.h"
 #include "tools/predict/patterns.h"
 
 namespace fathom {

@@ -10,7 +10,7 @@
 #include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/query.h"
-#include "results/suggestion.h"
+#include "results/text.h"
 
 namespace fathom {
 namespace {

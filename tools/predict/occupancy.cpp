@@ -7,7 +7,7 @@
 #include "models/occupancy.h"
 #include "results/fail.h"
 #include "results/flag_checks.h"
-#include "results/suggestion.h"
+#include "results/text.h"
 #include "tools/predict/predict_command.h"
 
 namespace fathom {

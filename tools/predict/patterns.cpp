@@ -13,11 +13,10 @@
 #include <span>
 #include <vector>
 
-#include "results/clean_text.h"
 #include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
-#include "results/parse_number.h"
+#include "results/text.h"
 
 namespace fathom {
 namespace {

@@ -8,7 +8,7 @@
 #include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
-#include "results/json_values.h"
+#include "results/strict_json.h"
 #include "tools/predict/machine.h"
 #include "tools/predict/predict_command.h"
 

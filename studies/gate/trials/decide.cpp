@@ -12,7 +12,7 @@
 #include "gate/run_metrics.h"
 #include "results/fail.h"
 #include "results/files.h"
-#include "results/utc_time.h"
+#include "results/text.h"
 #include "studies/gate/trials/load.h"
 #include "tools/output_folder.h"
 

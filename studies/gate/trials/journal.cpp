@@ -11,7 +11,7 @@
 
 #include "results/fail.h"
 #include "results/files.h"
-#include "results/json_values.h"
+#include "results/strict_json.h"
 
 namespace fathom::gate {
 namespace {

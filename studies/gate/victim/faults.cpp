@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "results/error.h"
-#include "results/parse_number.h"
+#include "results/text.h"
 
 namespace fathom::gate_victim {
 namespace {
