@@ -36,11 +36,6 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, ignored);
 }
 
-bool is_there(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
-
 /// Whether prune may remove a file: one that `add` named, in a folder that it named. Whatever else
 /// lies in a folder given by mistake is nobody's to remove, a result that was not copied least.
 bool is_of_add(const fs::path& file) {
@@ -94,12 +89,13 @@ std::vector<BaselineFolder::Group> BaselineFolder::groups() const {
 
 ReadRuns read_runs(const std::vector<fs::path>& files) {
   ReadRuns read;
+  std::error_code ignored;
   for (const fs::path& file : files) {
     try {
       read.runs.push_back(read_run_metrics(file));
     } catch (const Error& error) {
       // Else somebody pruned it meanwhile.
-      if (is_there(file)) read.unreadable.emplace_back(file, error);
+      if (fs::exists(file, ignored)) read.unreadable.emplace_back(file, error);
     }
   }
   std::ranges::stable_sort(read.runs, {}, &RunMetrics::date);
@@ -145,7 +141,9 @@ std::vector<RunMetrics> BaselineFolder::newest_of_each() const {
 }
 
 BaselineFolder::Pruned BaselineFolder::prune(const Pruning& pruning) const {
-  if (!is_there(root_)) fail(ExitCode::bad_input, "{}: there is no such folder.", root_.string());
+  std::error_code error;
+  if (!fs::exists(root_, error))
+    fail(ExitCode::bad_input, "{}: there is no such folder.", root_.string());
   Pruned pruned;
   for (const Group& group : groups()) {
     const auto [runs, unreadable] = read_runs(group.files);
@@ -154,19 +152,15 @@ BaselineFolder::Pruned BaselineFolder::prune(const Pruning& pruning) const {
       if ((surplus || runs[i].date < pruning.older_than) && is_of_add(runs[i].origin))
         pruned.gone.emplace_back(runs[i].origin);
     }
-    for (const auto& [file, error] : unreadable) {
-      pruned.unreadable.emplace_back(error.what());
-      if (is_lost_run(file, error)) pruned.gone.push_back(file);
+    for (const auto& [file, why] : unreadable) {
+      pruned.unreadable.emplace_back(why.what());
+      if (is_lost_run(file, why)) pruned.gone.push_back(file);
     }
   }
-  if (pruning.dry_run) return pruned;
-  for (const fs::path& file : pruned.gone) {
-    std::error_code error;
-    fs::remove(file, error);
-    if (error)
+  for (const fs::path& file : pruned.gone)
+    if (!pruning.dry_run && !fs::remove(file, error) && error)
       fail(ExitCode::output_unwritable, "{} cannot be removed ({}).", file.string(),
            error.message());
-  }
   return pruned;
 }
 

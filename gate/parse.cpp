@@ -6,13 +6,14 @@
 #include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <tuple>
 #include <unordered_set>
 
 #include "results/clean_text.h"
 #include "results/fail.h"
+#include "results/fields.h"
 #include "results/files.h"
 #include "results/format.h"
-#include "results/json_values.h"
 #include "results/parse_number.h"
 #include "results/statistics.h"
 #include "results/verdict.h"
@@ -128,25 +129,27 @@ std::string dump(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+/// The columns of a row of a baseline.
+auto columns_of(auto& metric) {
+  auto& state = metric.state;
+  return std::tie(metric.name, metric.unit, metric.better, metric.value, state.sm_clock_hz,
+                  state.memory_clock_hz, state.power_w, state.throttle_reasons, metric.elapsed_s);
+}
+
 MetricValue metric_of(dom::element element, const Place& at) {
-  constexpr std::size_t columns = 9, fewest = 7;
-  const dom::array list = list_of(element, at);
-  if (list.size() < fewest || list.size() > columns)
-    at.refuse(fmt::format("has {} columns; expected: {} to {}", list.size(), fewest, columns));
-  const std::vector<dom::element> cells(list.begin(), list.end());
-  const auto text = [&](std::size_t column) { return text_of(cells[column], at.at(column)); };
-  const auto number = [&](std::size_t column) { return number_of(cells[column], at.at(column)); };
-  const auto optional = [&](std::size_t column) {
-    return cells[column].is_null() ? std::nullopt : std::optional(number(column));
+  constexpr std::size_t most = 9, fewest = 7;
+  const dom::array cells = list_of(element, at);
+  if (cells.size() < fewest || cells.size() > most)
+    at.refuse(fmt::format("has {} columns; expected: {} to {}", cells.size(), fewest, most));
+  MetricValue metric;
+  auto cell = cells.begin();
+  std::size_t number = 0;
+  const auto read = [&](auto& column) {
+    if (cell == cells.end()) return;
+    read_fields(*cell, at.at(number++), {}, column);
+    ++cell;
   };
-  const Better better = word_of<Better>(cells[2], at.at(2));
-  MetricValue metric{text(0), text(1), better, number(3)};
-  metric.state = {optional(4), optional(5), optional(6), {}};
-  if (cells.size() > 7)
-    each_of(list_of(cells[7], at.at(7)), at.at(7), [&](dom::element reason, const Place& place) {
-      metric.state.throttle_reasons.push_back(text_of(reason, place));
-    });
-  if (cells.size() > 8) metric.elapsed_s = number(8);
+  std::apply([&](auto&... column) { (read(column), ...); }, columns_of(metric));
   return metric;
 }
 
@@ -288,13 +291,11 @@ std::string baseline_text(const RunMetrics& run) {
   const char* separator = "\n";
   for (const MetricValue& metric : run.metrics) {
     if (!metric.problem.empty()) continue;
-    const GpuState& state = metric.state;
-    Json row = Json::array({metric.name, metric.unit, to_string(metric.better), metric.value,
-                            or_null(state.sm_clock_hz), or_null(state.memory_clock_hz),
-                            or_null(state.power_w)});
-    if (!state.throttle_reasons.empty() || metric.elapsed_s > 0)
-      row.push_back(state.throttle_reasons);
-    if (metric.elapsed_s > 0) row.push_back(metric.elapsed_s);
+    Json row = Json::array();
+    std::apply([&](const auto&... column) { (row.push_back(write_fields(column)), ...); },
+               columns_of(metric));
+    if (!(metric.elapsed_s > 0)) row.erase(8);
+    if (row.size() == 8 && metric.state.throttle_reasons.empty()) row.erase(7);
     text += separator + dump(row);
     separator = ",\n";
   }

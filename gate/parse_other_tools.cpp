@@ -50,11 +50,9 @@ std::string date_of_context(const Fields& context) {
     std::tm parts{};
     const char* end = strptime(date.c_str(), format, &parts);
     if (end == nullptr || *end != '\0') continue;
-    // As text first: what is not in the calendar would become another day.
-    const std::string local = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", parts);
-    const long offset = parts.tm_gmtoff;
-    if (parse_utc_time(local))
-      return utc_time(std::chrono::system_clock::from_time_t(timegm(&parts) - offset));
+    // As text: what is not in the calendar would become another day.
+    if (const auto local = parse_utc_time(fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", parts)))
+      return utc_time(*local - std::chrono::seconds(parts.tm_gmtoff));
   }
   return date_of(date, context.place().at("date"));
 }
