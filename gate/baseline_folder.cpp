@@ -3,54 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "gate/parse.h"
 #include "reports/markdown.h"
 #include "results/fail.h"
 #include "results/files.h"
-#include "results/strict_json.h"
-
-// A run as it is kept: one JSON object whose "metrics" are rows of
-//   [name, unit, "higher" or "lower", value, SM clock, memory clock, power, throttle reasons,
-//    seconds that it took]
-// Clocks and power in SI units, or null; the throttle reasons are an array. The last two are left
-// out where there are none, and so is the run's "elapsed_s". Metrics without a usable value are not
-// kept.
 
 namespace fathom::gate {
 namespace {
 
-namespace dom = simdjson::dom;
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
-std::string dump(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-MetricValue metric_of(dom::element element, const Place& at) {
-  constexpr std::size_t columns = 9, fewest = 7;
-  const dom::array list = list_of(element, at);
-  if (list.size() < fewest || list.size() > columns)
-    at.refuse(fmt::format("has {} columns; expected: {} to {}", list.size(), fewest, columns));
-  const std::vector<dom::element> cells(list.begin(), list.end());
-  const auto text = [&](std::size_t column) { return text_of(cells[column], at.at(column)); };
-  const auto number = [&](std::size_t column) { return number_of(cells[column], at.at(column)); };
-  const auto optional = [&](std::size_t column) {
-    return cells[column].is_null() ? std::nullopt : std::optional(number(column));
-  };
-  const Better better = word_of<Better>(cells[2], at.at(2));
-  MetricValue metric{text(0), text(1), better, number(3)};
-  metric.state = {optional(4), optional(5), optional(6), {}};
-  if (cells.size() > 7)
-    each_of(list_of(cells[7], at.at(7)), at.at(7), [&](dom::element reason, const Place& place) {
-      metric.state.throttle_reasons.push_back(text_of(reason, place));
-    });
-  if (cells.size() > 8) metric.elapsed_s = number(8);
-  return metric;
-}
 
 /// What a folder has of one kind, by name; nothing where it is not there.
 std::vector<fs::path> entries_of(const fs::path& folder, bool (*is_wanted)(const fs::path&)) {
@@ -74,11 +36,6 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, ignored);
 }
 
-bool is_there(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
-
 /// Whether prune may remove a file: one that `add` named, in a folder that it named. Whatever else
 /// lies in a folder given by mistake is nobody's to remove, a result that was not copied least.
 bool is_of_add(const fs::path& file) {
@@ -95,55 +52,6 @@ bool is_lost_run(const fs::path& file, const Error& error) {
 }
 
 }  // namespace
-
-std::string baseline_text(const RunMetrics& run) {
-  Json identity = Json::object();
-  for (const auto& [key, value] : run.identity) identity[key] = value;
-  const std::string elapsed =
-      run.elapsed_s > 0 ? fmt::format("\"elapsed_s\": {},\n", run.elapsed_s) : "";
-  std::string text = fmt::format(
-      "{{\n\"{}\": {},\n\"program\": {},\n\"date\": {},\n\"commit\": {},\n\"suite\": {},\n"
-      "{}\"identity\": {},\n\"metrics\": [",
-      baseline_key, baseline_version, run.fathom ? "\"fathom\"" : "\"google-benchmark\"",
-      dump(run.date), dump(run.commit), dump(run.suite), elapsed, dump(identity));
-  const char* separator = "\n";
-  for (const MetricValue& metric : run.metrics) {
-    if (!metric.problem.empty()) continue;
-    const GpuState& state = metric.state;
-    Json row = Json::array({metric.name, metric.unit, to_string(metric.better), metric.value,
-                            or_null(state.sm_clock_hz), or_null(state.memory_clock_hz),
-                            or_null(state.power_w)});
-    if (!state.throttle_reasons.empty() || metric.elapsed_s > 0)
-      row.push_back(state.throttle_reasons);
-    if (metric.elapsed_s > 0) row.push_back(metric.elapsed_s);
-    text += separator + dump(row);
-    separator = ",\n";
-  }
-  return text + "\n]\n}\n";
-}
-
-void parse_baseline(const Fields& document, RunMetrics& run) {
-  const double version = document.number(baseline_key);
-  if (version != 1 && version != baseline_version)
-    fail(ExitCode::document_version,
-         "{}: is a baseline of version {}, and this Fathom reads versions 1 and {}: use the Fathom "
-         "that wrote it.",
-         run.origin, version, baseline_version);
-  const std::string program = document.text("program");
-  if (program != "fathom" && program != "google-benchmark")
-    document.refuse("program", "is none of \"fathom\", \"google-benchmark\"");
-  run.fathom = program == "fathom";
-  // A program may give none, and `add` kept such runs once.
-  const std::string date = document.text("date");
-  run.date = date.empty() && !run.fathom ? "" : date_of(date, document.place().at("date"));
-  run.commit = document.text("commit");
-  run.suite = document.text("suite");
-  run.elapsed_s = document.optional_number("elapsed_s").value_or(0);
-  run.identity = identity_of(document.object("identity"));
-  require_few_rows(document, "metrics");
-  each_of(document.list("metrics"), document.place().at("metrics"),
-          [&](dom::element row, const Place& at) { run.metrics.push_back(metric_of(row, at)); });
-}
 
 fs::path BaselineFolder::folder_for(const RunMetrics& run) const {
   const std::string name = reports::slug(fact_of(run, run.fathom ? "gpu_name" : "host_name"));
@@ -181,12 +89,13 @@ std::vector<BaselineFolder::Group> BaselineFolder::groups() const {
 
 ReadRuns read_runs(const std::vector<fs::path>& files) {
   ReadRuns read;
+  std::error_code ignored;
   for (const fs::path& file : files) {
     try {
       read.runs.push_back(read_run_metrics(file));
     } catch (const Error& error) {
       // Else somebody pruned it meanwhile.
-      if (is_there(file)) read.unreadable.emplace_back(file, error);
+      if (fs::exists(file, ignored)) read.unreadable.emplace_back(file, error);
     }
   }
   std::ranges::stable_sort(read.runs, {}, &RunMetrics::date);
@@ -232,7 +141,9 @@ std::vector<RunMetrics> BaselineFolder::newest_of_each() const {
 }
 
 BaselineFolder::Pruned BaselineFolder::prune(const Pruning& pruning) const {
-  if (!is_there(root_)) fail(ExitCode::bad_input, "{}: there is no such folder.", root_.string());
+  std::error_code error;
+  if (!fs::exists(root_, error))
+    fail(ExitCode::bad_input, "{}: there is no such folder.", root_.string());
   Pruned pruned;
   for (const Group& group : groups()) {
     const auto [runs, unreadable] = read_runs(group.files);
@@ -241,19 +152,15 @@ BaselineFolder::Pruned BaselineFolder::prune(const Pruning& pruning) const {
       if ((surplus || runs[i].date < pruning.older_than) && is_of_add(runs[i].origin))
         pruned.gone.emplace_back(runs[i].origin);
     }
-    for (const auto& [file, error] : unreadable) {
-      pruned.unreadable.emplace_back(error.what());
-      if (is_lost_run(file, error)) pruned.gone.push_back(file);
+    for (const auto& [file, why] : unreadable) {
+      pruned.unreadable.emplace_back(why.what());
+      if (is_lost_run(file, why)) pruned.gone.push_back(file);
     }
   }
-  if (pruning.dry_run) return pruned;
-  for (const fs::path& file : pruned.gone) {
-    std::error_code error;
-    fs::remove(file, error);
-    if (error)
+  for (const fs::path& file : pruned.gone)
+    if (!pruning.dry_run && !fs::remove(file, error) && error)
       fail(ExitCode::output_unwritable, "{} cannot be removed ({}).", file.string(),
            error.message());
-  }
   return pruned;
 }
 

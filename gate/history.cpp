@@ -5,11 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
 
+#include "gate/evidence.h"
 #include "gate/outputs.h"
 #include "reports/markdown.h"
+#include "reports/page/page.h"
 #include "results/files.h"
 #include "results/format.h"
 #include "results/segmentation.h"
@@ -19,6 +23,53 @@ namespace {
 
 /// Fewer runs than these have no history: two levels of three runs each.
 constexpr std::size_t fewest_runs = 6;
+
+/// On the HTML page: some 60 KB each of 230 metrics.
+constexpr std::size_t most_page_runs = 100;
+
+/// Those of one metric, without `when` and `beside`; steps below what counts are left out.
+std::vector<HistoryChange> changes_of(const MetricSeries& series) {
+  std::vector<HistoryChange> changes;
+  std::vector<double> values;
+  std::vector<std::size_t> runs;
+  for (std::size_t i = 0; i < series.base.size(); ++i) {
+    if (!(series.base[i].value > 0)) continue;
+    values.push_back(series.base[i].value);
+    runs.push_back(series.base_runs[i]);
+  }
+  if (values.size() < fewest_runs) return changes;
+  // Relative to one of them, since squares of what a hostile file may hold would overflow.
+  const double unit = std::ranges::min(values);
+  constexpr double widest = 1e6;
+  if (std::ranges::max(values) > widest * unit) return changes;
+  // Ramps of the segmentation are lines in log2 x: this makes them lines in the run's number. As
+  // far as doubles go.
+  const double step = std::min(1.0, 1000.0 / static_cast<double>(values.size()));
+  std::vector<CurvePoint> curve;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    curve.push_back({std::exp2(step * static_cast<double>(i)), {values[i] / unit}});
+  SegmentationOptions options;
+  options.bootstraps = 0;
+  const auto add = [&](const Regime& at, double before, double after, bool drift) {
+    if (!(before > 0 && after > 0) ||
+        std::abs(std::log(after / before)) < std::log1p(effect_that_counts))
+      return;
+    const bool worse = (after > before) == (series.better == Better::lower);
+    changes.push_back({series.name, series.unit, runs[at.first], runs[at.last], before * unit,
+                       after * unit, drift, worse});
+  };
+  const Regime* before = nullptr;
+  const Segmentation cut = segment(curve, options);
+  for (const Regime& regime : cut.regimes) {
+    const bool plateau = regime.kind == Regime::Kind::plateau;
+    if (regime.kind == Regime::Kind::ramp) add(regime, regime.first_y, regime.last_y, true);
+    // Between two regimes: a step, unless a ramp leads there.
+    if (plateau && before && before->kind == regime.kind)
+      add(regime, before->level, regime.level, false);
+    before = &regime;
+  }
+  return changes;
+}
 
 MachineHistory history_of_machine(std::vector<RunMetrics> runs) {
   std::ranges::stable_sort(runs, {}, &RunMetrics::date);
@@ -69,50 +120,39 @@ std::vector<std::string> cells_of(const HistoryChange& change) {
           change.beside};
 }
 
+/// The HTML page with every metric of the newest runs by its date.
+std::string history_page(std::vector<RunMetrics> runs) {
+  std::ranges::stable_sort(runs, {}, &RunMetrics::date);
+  if (runs.size() > most_page_runs) runs.erase(runs.begin(), runs.end() - most_page_runs);
+  std::deque<Document> documents;
+  std::vector<reports::ShownDocument> shown;
+  for (const RunMetrics& run : runs)
+    shown.push_back({&documents.emplace_back(document_of(run)),
+                     std::filesystem::path(run.origin).filename().string()});
+  return reports::html_page(shown, {});
+}
+
 }  // namespace
 
-std::vector<HistoryChange> changes_of(const MetricSeries& series) {
-  std::vector<HistoryChange> changes;
-  std::vector<double> values;
-  std::vector<std::size_t> runs;
-  const std::size_t earlier = series.base.size();
-  for (std::size_t i = 0; i < earlier + series.head.size(); ++i) {
-    const double value = (i < earlier ? series.base[i] : series.head[i - earlier]).value;
-    if (!(value > 0)) continue;
-    values.push_back(value);
-    runs.push_back(i < earlier ? series.base_runs[i] : i);
+Document document_of(const RunMetrics& run) {
+  Document document;
+  document.date = run.date;
+  document.fathom_commit = run.commit;
+  document.suite = run.suite;
+  document.fingerprint.gpu_name = fact_of(run, "gpu_name");
+  document.fingerprint.driver = fact_of(run, "driver");
+  document.fingerprint.toolkit = fact_of(run, "toolkit");
+  for (const MetricValue& metric : run.metrics) {
+    Entry& entry = document.entries.emplace_back();
+    entry.name = metric.name;
+    entry.probe = metric.name.substr(0, metric.name.find('/'));
+    entry.metric = {"value", metric.unit, metric.better, {}};
+    if (metric.problem.empty()) entry.metric.value = metric.value;
+    entry.timing.sm_clock_hz = entry.telemetry.sm_clock_hz.median = metric.state.sm_clock_hz;
+    entry.telemetry.power_w.median = metric.state.power_w;
+    entry.telemetry.throttle_reasons = metric.state.throttle_reasons;
   }
-  if (values.size() < fewest_runs) return changes;
-  // Relative to one of them, since squares of what a hostile file may hold would overflow.
-  const double unit = std::ranges::min(values);
-  constexpr double widest = 1e6;
-  if (std::ranges::max(values) > widest * unit) return changes;
-  // Ramps of the segmentation are lines in log2 x: this makes them lines in the run's number. As
-  // far as doubles go.
-  const double step = std::min(1.0, 1000.0 / static_cast<double>(values.size()));
-  std::vector<CurvePoint> curve;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    curve.push_back({std::exp2(step * static_cast<double>(i)), {values[i] / unit}});
-  SegmentationOptions options;
-  options.bootstraps = 0;
-  const Segmentation cut = segment(curve, options);
-  const auto add = [&](const Regime& at, double before, double after, bool drift) {
-    if (!(before > 0 && after > 0) ||
-        std::abs(std::log(after / before)) < std::log1p(effect_that_counts))
-      return;
-    const bool worse = (after > before) == (series.better == Better::lower);
-    changes.push_back({series.name, series.unit, runs[at.first], runs[at.last], before * unit,
-                       after * unit, drift, worse});
-  };
-  for (std::size_t i = 0; i < cut.regimes.size(); ++i) {
-    const Regime& regime = cut.regimes[i];
-    if (regime.kind == Regime::Kind::ramp) add(regime, regime.first_y, regime.last_y, true);
-    // Between two regimes: a step, unless a ramp leads there.
-    if (i > 0 && regime.kind == Regime::Kind::plateau &&
-        cut.regimes[i - 1].kind == Regime::Kind::plateau)
-      add(regime, cut.regimes[i - 1].level, regime.level, false);
-  }
-  return changes;
+  return document;
 }
 
 std::vector<MachineHistory> history_of(std::vector<RunMetrics> runs) {
@@ -143,7 +183,7 @@ std::string history_text(const std::vector<MachineHistory>& histories) {
 }
 
 std::filesystem::path write_history(const std::vector<MachineHistory>& histories,
-                                    const std::string& every_metric,
+                                    std::vector<RunMetrics> runs,
                                     const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -154,7 +194,7 @@ std::filesystem::path write_history(const std::vector<MachineHistory>& histories
       "Change points over the runs of each machine, by penalised segmentation. Advisory: with many "
       "metrics a few are chance. " +
       reports::explore_link("Every metric by date", "view=history") +
-      fmt::format(", of the newest {} runs at most.", most_history_page_runs));
+      fmt::format(", of the newest {} runs at most.", most_page_runs));
   for (const MachineHistory& history : histories) {
     page.heading(2, reports::escape_text(history.title), "machine");
     page.paragraph(
@@ -177,7 +217,7 @@ std::filesystem::path write_history(const std::vector<MachineHistory>& histories
   }
   const std::filesystem::path file = folder / "README.md";
   write_file_atomically(file, page.text());
-  write_file_atomically(folder / "index.html", every_metric);
+  write_file_atomically(folder / "index.html", history_page(std::move(runs)));
   return file;
 }
 

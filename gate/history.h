@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "gate/evidence.h"
 #include "gate/run_metrics.h"
 
 namespace fathom::gate {
@@ -31,12 +30,8 @@ struct MachineHistory {
   std::vector<HistoryChange> changes{};  ///< the largest first
 };
 
-/// Change points by penalised segmentation (results/segmentation.h) of a metric's values over the
-/// runs; steps below what counts are left out. Advisory: no p-value, and many metrics. `when` and
-/// `beside` are empty.
-std::vector<HistoryChange> changes_of(const MetricSeries& series);
-
-/// The same of all metrics.
+/// The change points of all metrics (results/segmentation.h), by machine. Advisory: no p-value, and
+/// many metrics.
 std::vector<MachineHistory> history_of(std::vector<RunMetrics> runs);
 
 /// For a terminal.
@@ -45,15 +40,10 @@ std::string history_text(const std::vector<MachineHistory>& histories);
 /// The run as a result document: its metrics are entries.
 Document document_of(const RunMetrics& run);
 
-/// Some 60 KB each of 230 metrics.
-inline constexpr std::size_t most_history_page_runs = 100;
-
-/// The HTML page with every metric of the newest runs by its date.
-std::string history_page(const std::vector<RunMetrics>& runs);
-
-/// Writes `folder`/README.md with each machine's largest changes, and index.html with that page.
-/// Throws Error(output_unwritable) or Error(output_full).
+/// Writes `folder`/README.md with each machine's largest changes, and index.html with every metric
+/// of the newest runs by its date. Throws Error(output_unwritable) or Error(output_full).
 std::filesystem::path write_history(const std::vector<MachineHistory>& histories,
-                                    const std::string& page, const std::filesystem::path& folder);
+                                    std::vector<RunMetrics> runs,
+                                    const std::filesystem::path& folder);
 
 }  // namespace fathom::gate

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/markdown.h"
+#include "results/document_fields.h"
 #include "results/format.h"
 #include "results/strict_json.h"
 #include "results/text.h"
@@ -135,22 +136,15 @@ class ChangePictures {
   double low_ = 0, high_ = 0;  // zero is always in the picture
 };
 
-/// GitHub's page "Workflow commands for GitHub Actions": what ends a command's message, or begins
-/// an escape, is escaped.
-std::string escaped(std::string_view text, bool property) {
+/// GitHub's page "Workflow commands for GitHub Actions": a percent sign begins an escape.
+std::string escaped(std::string_view text) {
   std::string result;
-  for (const char c : clean(text)) {
-    if (c == '%' || c == '\r' || c == '\n' || (property && (c == ':' || c == ',')))
-      result += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    else
-      result += c;
-  }
+  for (const char c : clean(text)) result += c == '%' ? "%25" : std::string(1, c);
   return result;
 }
 
 /// At most as many as GitHub shows of one step; the last one then says how many more there are.
-std::string commands(const char* level, const std::string& title,
-                     std::vector<std::string> messages) {
+std::string commands(const char* level, const char* title, std::vector<std::string> messages) {
   constexpr std::size_t most = 10;
   if (messages.size() > most) {
     const std::size_t more = messages.size() - (most - 1);
@@ -159,8 +153,7 @@ std::string commands(const char* level, const std::string& title,
   }
   std::string text;
   for (const std::string& message : messages)
-    text +=
-        fmt::format("::{} title={}::{}\n", level, escaped(title, true), escaped(message, false));
+    text += fmt::format("::{} title={}::{}\n", level, title, escaped(message));
   return text;
 }
 
@@ -175,11 +168,7 @@ std::string xml_case(const std::string& class_name, const std::string& name, con
 Json to_json(const Evidence& evidence) {
   return {{"scale", evidence.relative ? "log" : "linear"},
           {"worse_by", evidence.worse},
-          {"interval",
-           {{"low", evidence.interval.low},
-            {"high", evidence.interval.high},
-            {"confidence", evidence.interval.confidence},
-            {"method", evidence.interval.method}}},
+          {"interval", write_fields(evidence.interval)},
           {"noise_floor", evidence.noise_floor},
           {"threshold", evidence.threshold},
           {"p", evidence.p}};

@@ -33,12 +33,6 @@ void each_row(const Fields& document, std::string_view key, Use use) {
   document.each(key, use);
 }
 
-/// The members of an object as texts, in its order; null is an empty text.
-Identity identity_of(const Fields& fields);
-
-inline constexpr const char* baseline_key = "fathom_baseline";
-inline constexpr int baseline_version = 2;  ///< 1 has no seconds
-
 /// Seconds in a unit of time; 0 for another unit.
 double seconds_in(const std::string& unit);
 
@@ -50,40 +44,37 @@ struct SampleRow {
   std::optional<Interval> interval{};  ///< of a metric that has one sample; others have theirs
 };
 
-/// The metrics of a file with rows of samples. Rows with one name count as one metric.
-class PooledMetrics {
- public:
+/// A run as far as it is read.
+struct Reading {
+  RunMetrics run{};
+  bool by_median = false;  ///< of programs on a CPU too
+  /// Rows with one name are one metric.
+  std::vector<SampleRow> rows{};
+  std::map<std::string, std::size_t> by_name{};
+
   /// Throws Error(document_malformed) for a sample that no measurement has, and for a name that was
   /// there with another unit or direction.
   void add(SampleRow row, const Place& place);
   /// Whether no metric has its median alone.
   bool have_samples() const;
-  /// Each metric with its fastest sample, where that is the run's statistic, or with the median of
-  /// its samples, in the order of the file.
-  void move_into(RunMetrics& run);
-
- private:
-  std::vector<SampleRow> rows_;
-  std::map<std::string, std::size_t> by_name_;
+  /// What the value of a program on a CPU is.
+  const char* statistic() const { return by_median ? "median" : fastest_sample; }
+  /// The run with the metrics of its rows, each with the fastest sample, where that is the run's
+  /// statistic, or with the median. Names are then such that any output can carry them, each there
+  /// once, and figures are such as a measurement has.
+  RunMetrics finished();
 };
 
-// The kinds of document that the gate reads. Each fills `run`, whose origin is set, or `metrics`
-// where it has rows of samples; names and figures are checked by the caller.
+// The kinds of other tools' files. `to.run` has its origin.
 
-void parse_fathom(const Fields& document, RunMetrics& run);
-void parse_baseline(const Fields& document, RunMetrics& run);
-void parse_google_benchmark(const Fields& document, RunMetrics& run, PooledMetrics& metrics);
-void parse_hyperfine(const Fields& document, RunMetrics& run, PooledMetrics& metrics);
-void parse_pytest_benchmark(const Fields& document, RunMetrics& run, PooledMetrics& metrics);
+void parse_google_benchmark(const Fields& document, Reading& to);
+void parse_hyperfine(const Fields& document, Reading& to);
+void parse_pytest_benchmark(const Fields& document, Reading& to);
 
 /// With the sample files that lie beside the document, where there are any.
-void parse_nvbench(const Fields& document, RunMetrics& run, PooledMetrics& metrics);
-
-/// Whether a text begins as one that parse_csv reads.
-bool is_csv(std::string_view text);
-void parse_csv(std::string_view text, RunMetrics& run, PooledMetrics& metrics);
+void parse_nvbench(const Fields& document, Reading& to);
 
 /// A folder of Criterion's. Throws as read_run_metrics.
-void read_criterion(const std::filesystem::path& folder, RunMetrics& run, PooledMetrics& metrics);
+void read_criterion(const std::filesystem::path& folder, Reading& to);
 
 }  // namespace fathom::gate

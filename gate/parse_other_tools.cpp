@@ -48,17 +48,15 @@ std::string date_of_context(const Fields& context) {
     std::tm parts{};
     const char* end = strptime(date.c_str(), format, &parts);
     if (end == nullptr || *end != '\0') continue;
-    // As text first: what is not in the calendar would become another day.
-    const std::string local = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", parts);
-    const long offset = parts.tm_gmtoff;
-    if (parse_utc_time(local))
-      return utc_time(std::chrono::system_clock::from_time_t(timegm(&parts) - offset));
+    // As text: what is not in the calendar would become another day.
+    if (const auto local = parse_utc_time(fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", parts)))
+      return utc_time(*local - std::chrono::seconds(parts.tm_gmtoff));
   }
   return date_of(date, context.place().at("date"));
 }
 
 /// A measurement of Google Benchmark, or the median of several.
-void add_row(const Fields& row, PooledMetrics& metrics) {
+void add_row(const Fields& row, Reading& to) {
   const std::string name = row.text("name"), type = row.text_or("run_type", "");
   std::string aggregate = type == "iteration" ? "" : row.text_or("aggregate_name", "");
   if (type == "aggregate" && aggregate.empty()) return;
@@ -78,20 +76,15 @@ void add_row(const Fields& row, PooledMetrics& metrics) {
     metric.problem = "it failed: " + row.text_or("error_message", "no message");
   else if (row.truth_or("skipped", false))
     metric.problem = "it was skipped: " + row.text_or("skip_message", "no message");
-  if (!metric.problem.empty()) return metrics.add({std::move(metric)}, row.place());
+  if (!metric.problem.empty()) return to.add({std::move(metric)}, row.place());
   metric.unit = row.text_or("time_unit", "ns");
   if (seconds_in(metric.unit) == 0)
     row.refuse("time_unit", "is none of \"ns\", \"us\", \"ms\", \"s\"");
   const double time = row.number("real_time");
   const Place place = row.place().at("real_time");
-  if (!aggregate.empty()) return metrics.add({.metric = metric, .median = time}, place);
+  if (!aggregate.empty()) return to.add({.metric = metric, .median = time}, place);
   metric.elapsed_s = time * seconds_in(metric.unit) * row.optional_number("iterations").value_or(1);
-  metrics.add({metric, {time}}, place);
-}
-
-/// What the value of a program on a CPU is.
-const char* statistic_of(const RunMetrics& run) {
-  return run.by_median ? "median" : fastest_sample;
+  to.add({metric, {time}}, place);
 }
 
 double sum_of(const std::vector<double>& values) {
@@ -168,15 +161,6 @@ State state_of(const std::string& benchmark, const Fields& fields) {
   return state;
 }
 
-/// The interval of pytest-benchmark's median, from its quartiles: it keeps samples only if asked.
-std::optional<Interval> interval_of_stats(const Fields& stats) {
-  const auto iqr = stats.optional_number("iqr"), rounds = stats.optional_number("rounds");
-  if (!iqr || !rounds || !(*rounds > 1)) return std::nullopt;
-  const double median = stats.number("median"), half = 1.57 * *iqr / std::sqrt(*rounds);
-  return Interval{median - half, median + half, 0.95,
-                  "1.57 quartile distances over the root of the rounds (McGill, Tukey and Larsen)"};
-}
-
 // Criterion.rs leaves no file of all results but a folder, CRITERION_HOME or target/criterion:
 // <benchmark>/new/estimates.json with times in nanoseconds, and benchmark.json with its name.
 
@@ -215,68 +199,87 @@ void with_json(const fs::path& file, const auto& use) {
 
 }  // namespace
 
+double seconds_in(const std::string& unit) {
+  static const std::map<std::string, double> units{
+      {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"\xc2\xb5s", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}};
+  const auto found = units.find(unit);
+  return found == units.end() ? 0 : found->second;
+}
+
+std::string date_of_file(fs::file_time_type time) {
+  return utc_time(std::chrono::time_point_cast<std::chrono::system_clock::duration>(
+      std::chrono::file_clock::to_sys(time)));
+}
+
 Identity identity_of_program(const std::string& program, const std::string& host) {
   char here[256] = "";
   if (host.empty()) gethostname(here, sizeof here - 1);
   return {{"program", program}, {"host_name", machine_or(host.empty() ? here : host)}};
 }
 
-void parse_google_benchmark(const Fields& document, RunMetrics& run, PooledMetrics& metrics) {
+void parse_google_benchmark(const Fields& document, Reading& to) {
   const Fields context = document.object("context");
-  run.date = date_of_context(context);
+  to.run.date = date_of_context(context);
   // What stays the same from run to run of one machine and build type; the clock that the context
   // also names is a reading of the moment.
-  run.identity = {{"host_name", machine_or(context.text_or("host_name", ""))},
-                  {"num_cpus", number_as_text(context, "num_cpus")}};
+  to.run.identity = {{"host_name", machine_or(context.text_or("host_name", ""))},
+                     {"num_cpus", number_as_text(context, "num_cpus")}};
   if (context.has("cpu_scaling_enabled"))
-    run.identity.emplace_back("cpu_scaling_enabled",
-                              context.truth_or("cpu_scaling_enabled", false) ? "true" : "false");
-  run.identity.emplace_back("library_build_type", context.text_or("library_build_type", ""));
-  each_row(document, "benchmarks", [&](const Fields& row) { add_row(row, metrics); });
-  run.identity.emplace_back("statistic", metrics.have_samples() ? statistic_of(run) : "median");
+    to.run.identity.emplace_back("cpu_scaling_enabled",
+                                 context.truth_or("cpu_scaling_enabled", false) ? "true" : "false");
+  to.run.identity.emplace_back("library_build_type", context.text_or("library_build_type", ""));
+  each_row(document, "benchmarks", [&](const Fields& row) { add_row(row, to); });
+  to.run.identity.emplace_back("statistic", to.have_samples() ? to.statistic() : "median");
 }
 
-void parse_hyperfine(const Fields& document, RunMetrics& run, PooledMetrics& metrics) {
-  run.identity = identity_of_program("hyperfine");
-  run.identity.emplace_back("statistic", statistic_of(run));
+void parse_hyperfine(const Fields& document, Reading& to) {
+  to.run.identity = identity_of_program("hyperfine");
+  to.run.identity.emplace_back("statistic", to.statistic());
   each_row(document, "results", [&](const Fields& row) {
     SampleRow found{{row.text("command"), "s"}};
     if (row.has("times") && !row.member("times").is_null())
       each_of(row.list("times"), row.place().at("times"),
               [&](auto time, const Place& at) { found.samples.push_back(number_of(time, at)); });
     else
-      found.samples.push_back(row.number(run.by_median ? "median" : "min"));
+      found.samples.push_back(row.number(to.by_median ? "median" : "min"));
     found.metric.elapsed_s = sum_of(found.samples);
     // A code other than 0 stands here only where the user had asked hyperfine to ignore it.
     if (row.has("exit_codes"))
       for (const dom::element code : row.list("exit_codes"))
         if (code.is_null()) found.metric.problem = "a signal ended it";
-    metrics.add(std::move(found), row.place());
+    to.add(std::move(found), row.place());
   });
 }
 
-void parse_pytest_benchmark(const Fields& document, RunMetrics& run, PooledMetrics& metrics) {
+void parse_pytest_benchmark(const Fields& document, Reading& to) {
   const Fields machine = document.object("machine_info");
-  run.identity = identity_of_program("pytest-benchmark", machine.text_or("node", ""));
-  run.identity.emplace_back("statistic", statistic_of(run));
+  to.run.identity = identity_of_program("pytest-benchmark", machine.text_or("node", ""));
+  to.run.identity.emplace_back("statistic", to.statistic());
   if (machine.has("cpu")) {
     const Fields cpu = machine.object("cpu");
-    run.identity.emplace_back("cpu", cpu.text_or("brand_raw", cpu.text_or("brand", "")));
-    run.identity.emplace_back("num_cpus", number_as_text(cpu, "count"));
+    to.run.identity.emplace_back("cpu", cpu.text_or("brand_raw", cpu.text_or("brand", "")));
+    to.run.identity.emplace_back("num_cpus", number_as_text(cpu, "count"));
   }
   // "2026-11-24T16:48:10.257322+00:00": UTC, in old versions without its zone.
   const std::string date = document.text("datetime");
-  run.date = date_of(date.substr(0, 19) + "Z", document.place().at("datetime"));
+  to.run.date = date_of(date.substr(0, 19) + "Z", document.place().at("datetime"));
   each_row(document, "benchmarks", [&](const Fields& row) {
     const Fields stats = row.object("stats");
-    MetricValue metric{row.text_or("fullname", row.text_or("name", "")), "s"};
-    const double value = stats.number(run.by_median ? "median" : "min");
-    metric.elapsed_s = stats.optional_number("total").value_or(0);
-    metrics.add({metric, {value}, {}, interval_of_stats(stats)}, row.place());
+    const double value = stats.number(to.by_median ? "median" : "min");
+    SampleRow found{{row.text_or("fullname", row.text_or("name", "")), "s"}, {value}};
+    found.metric.elapsed_s = stats.optional_number("total").value_or(0);
+    const auto iqr = stats.optional_number("iqr"), rounds = stats.optional_number("rounds");
+    if (iqr && rounds && *rounds > 1) {  // it keeps samples only if asked
+      const double median = stats.number("median"), half = 1.57 * *iqr / std::sqrt(*rounds);
+      found.interval = {median - half, median + half, 0.95,
+                        "1.57 quartile distances over the root of the rounds (McGill, Tukey and "
+                        "Larsen)"};
+    }
+    to.add(std::move(found), row.place());
   });
 }
 
-void parse_nvbench(const Fields& document, RunMetrics& run, PooledMetrics& metrics) {
+void parse_nvbench(const Fields& document, Reading& to) {
   std::map<double, std::string> devices;
   each_if_any(document, "devices",
               [&](const Fields& device) { devices[device.number("id")] = device.text("name"); });
@@ -295,7 +298,7 @@ void parse_nvbench(const Fields& document, RunMetrics& run, PooledMetrics& metri
   bool sampled = true;
   for (State& state : states) {
     if (!sampled || !state.row.metric.problem.empty()) continue;
-    state.row.samples = samples_beside(run.origin, state);
+    state.row.samples = samples_beside(to.run.origin, state);
     sampled = !state.row.samples.empty();
   }
   for (State& state : states) {
@@ -305,23 +308,23 @@ void parse_nvbench(const Fields& document, RunMetrics& run, PooledMetrics& metri
       metric.elapsed_s = sum_of(samples);
     else if (metric.problem.empty())
       samples = {*state.mean};
-    metrics.add(std::move(state.row), document.place());
+    to.add(std::move(state.row), document.place());
   }
   std::string gpus;
   for (const auto& [id, name] : devices)
     if (used.contains(id)) gpus += (gpus.empty() ? "" : ", ") + name;
-  run.identity = identity_of_program("nvbench");
-  run.identity.emplace_back("gpu_name", gpus);
-  run.identity.emplace_back("statistic", sampled ? "median of samples" : "mean");
+  to.run.identity = identity_of_program("nvbench");
+  to.run.identity.emplace_back("gpu_name", gpus);
+  to.run.identity.emplace_back("statistic", sampled ? "median of samples" : "mean");
 }
 
-void read_criterion(const fs::path& folder, RunMetrics& run, PooledMetrics& metrics) {
+void read_criterion(const fs::path& folder, Reading& to) {
   const std::vector<fs::path> results = newest_results(folder);
   if (results.empty())
     fail(ExitCode::bad_input,
          "{} is a folder without results: give a result, or the folder that Criterion leaves "
          "(CRITERION_HOME).",
-         run.origin);
+         to.run.origin);
   fs::file_time_type newest = fs::file_time_type::min();
   for (const fs::path& result : results) {
     std::string name = result.parent_path().lexically_relative(folder).string();
@@ -331,20 +334,21 @@ void read_criterion(const fs::path& folder, RunMetrics& run, PooledMetrics& metr
                 [&](const Fields& fields) { name = fields.text_or("full_id", name); });
     with_json(result / "estimates.json", [&](const Fields& fields) {
       const Fields median = fields.object("median");
-      SampleRow row{{name, "ns"}, {median.number("point_estimate")}};
+      const double value = median.number("point_estimate");
+      SampleRow row{{name, "ns"}, {value}};
       if (median.has("confidence_interval")) {
         const Fields interval = median.object("confidence_interval");
         row.interval = {interval.number("lower_bound") * 1e-9,
                         interval.number("upper_bound") * 1e-9, interval.number("confidence_level"),
                         "Criterion's"};
       }
-      metrics.add(std::move(row), fields.place());
+      to.add(std::move(row), fields.place());
     });
     const auto written = fs::last_write_time(result / "estimates.json", failed);
     if (!failed) newest = std::max(newest, written);
   }
-  run.date = date_of_file(newest);
-  run.identity = identity_of_program("criterion");
+  to.run.date = date_of_file(newest);
+  to.run.identity = identity_of_program("criterion");
 }
 
 }  // namespace fathom::gate

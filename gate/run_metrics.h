@@ -41,10 +41,9 @@ struct RunMetrics {
   std::string origin{};  ///< the file
   bool fathom = false;   ///< else another tool's
   bool replay = false;
-  bool by_median = false;  ///< values are medians, whose intervals are known, of CPU programs too
-  std::string date{};      ///< ISO 8601
-  std::string commit{};    ///< of Fathom; empty where there is none
-  std::string suite{};     ///< of Fathom; empty where there is none
+  std::string date{};    ///< ISO 8601
+  std::string commit{};  ///< of Fathom; empty where there is none
+  std::string suite{};   ///< of Fathom; empty where there is none
   Identity identity{};
   std::vector<MetricValue> metrics{};                ///< names are unique
   std::vector<std::optional<Interval>> intervals{};  ///< of the medians in another tool's file

@@ -93,10 +93,8 @@ class CheckReport {
 
  private:
   void print(const std::string& text) const {
-    if (terminal_ == stderr)
-      std::fputs(text.c_str(), stderr);
-    else
-      print_out(text);
+    std::fputs(text.c_str(), terminal_);
+    std::fflush(terminal_);
   }
 
   std::vector<std::pair<OutputFile, std::string (*)(const CheckResult&)>> files_;
@@ -127,6 +125,8 @@ CheckResult paired(const CheckArguments& arguments, const Rules& rules) {
 }
 
 CheckResult stored(const CheckArguments& arguments, const Rules& rules) {
+  const bool ratios = arguments.ratios_only;
+  const auto compared = [&](RunMetrics run) { return ratios ? ratios_of(std::move(run)) : run; };
   std::vector<RunMetrics> head;
   std::set<fs::path> given;
   for (const std::string& file : arguments.results) {
@@ -135,21 +135,19 @@ CheckResult stored(const CheckArguments& arguments, const Rules& rules) {
       refuse(file + " is given twice, and several results count as rounds of their own.");
     head.push_back(read_run_metrics(file));
   }
-  const BaselineFolder folder(arguments.baseline);
-  const bool ratios = arguments.ratios_only;
-  std::vector<RunMetrics> baseline =
-      ratios ? folder.ratios_like(head.front()) : folder.runs_like(head.front());
   for (RunMetrics& run : head) {
-    if (ratios) run = ratios_of(std::move(run));
+    run = compared(std::move(run));
     if (ratios && run.metrics.empty())
       refuse(run.origin + " has no ratio to an opponent, and --ratios-only compares nothing else.");
   }
+  const BaselineFolder folder(arguments.baseline);
+  std::vector<RunMetrics> baseline =
+      ratios ? folder.ratios_like(head.front()) : folder.runs_like(head.front());
   const std::size_t themselves = leave_out_themselves(baseline, head);
   CheckResult result = check_stored(baseline, head, rules);
   if (baseline.empty() && themselves == 0 && refusals_of(head, {}).empty()) {
     std::vector<RunMetrics> others = folder.newest_of_each();
-    if (ratios)
-      for (RunMetrics& run : others) run = ratios_of(std::move(run));
+    for (RunMetrics& run : others) run = compared(std::move(run));
     result.refusals =
         others.empty() ? std::vector{folder.why_empty()} : why_none_like(head.front(), others);
   }
@@ -217,7 +215,6 @@ ExitCode check(const CheckArguments& arguments) {
       .base = pair ? arguments.base : arguments.baseline,
       .head = pair ? arguments.head : fmt::format("{}", fmt::join(arguments.results, ", ")),
       .date = now()};
-  std::optional<Error> ended;
   CheckReport report(arguments, result);
   try {
     const Rules rules = arguments.config.empty() ? Rules{} : read_rules(arguments.config);
@@ -232,14 +229,14 @@ ExitCode check(const CheckArguments& arguments) {
     result.elapsed_s =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     // A round that failed leaves nothing to decide on, which is a result.
-    if (why.code() != ExitCode::inconclusive) result.ended = ended.emplace(why).code();
+    if (why.code() != ExitCode::inconclusive) result.ended = why.code();
   }
   try {
     report.publish(result);
   } catch (const Error&) {
-    if (!ended) throw;  // else what ended the check is the news
+    if (!result.ended) throw;  // else what ended the check is the news
   }
-  if (ended) throw *ended;
+  if (result.ended) throw Error(*result.ended, result.refusals.front());
   const ExitCode code = exit_code(result);
   return code == ExitCode::inconclusive && arguments.inconclusive_passes ? ExitCode::ok : code;
 }

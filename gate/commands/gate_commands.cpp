@@ -1,28 +1,194 @@
 #include "gate/commands/gate_commands.h"
 
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+
+#include "gate/baseline_folder.h"
+#include "gate/history.h"
 #include "gate/outputs.h"
+#include "gate/stored.h"
+#include "results/fail.h"
+#include "results/files.h"
+#include "results/flag_checks.h"
+#include "results/format.h"
+#include "results/text.h"
+#include "results/verdict.h"
 #include "tools/compare_files.h"
 #include "tools/program_commands.h"
 
+// `fathom baseline` and `fathom history`, which work on a folder of earlier runs, and `fathom
+// compare` of two files of another tool, which `fathom` hands over.
+
 namespace fathom {
+using namespace gate;
 namespace {
 
-/// The same commands, whose errors are the gate's.
-std::vector<Command> with_gate_errors(std::vector<Command> commands) {
-  for (Command& command : commands) {
-    command.commands = with_gate_errors(std::move(command.commands));
-    if (!command.add) continue;
-    command.add = [add = command.add](CLI::App& app) {
-      return [act = add(app)] {
-        try {
-          return act();
-        } catch (const Error& error) {
-          throw gate_error(error);
-        }
-      };
-    };
+struct BaselineArguments {
+  std::string folder, out;
+  std::vector<std::string> results;
+  std::uint64_t max_age_days = 0;
+  BaselineFolder::Pruning pruning{};
+};
+
+ExitCode add(const BaselineArguments& arguments) {
+  const BaselineFolder folder(arguments.folder);
+  // All are read before the first is kept: a bad one among them leaves the folder as it was.
+  std::vector<RunMetrics> runs;
+  for (const std::string& file : arguments.results) runs.push_back(read_run_metrics(file));
+  for (const RunMetrics& run : runs) {
+    const auto file = folder.add(run);
+    const std::size_t there = folder.files_like(run).size();
+    const auto kept = static_cast<std::size_t>(
+        std::ranges::count_if(run.metrics, &std::string::empty, &MetricValue::problem));
+    const std::string needed = fmt::format(", {} are needed", fewest_baseline_runs);
+    fmt::print("{}: {}; {} of this identity{}\n", log_text(file.string()), counted(kept, "metric"),
+               counted(there, "run"), there < fewest_baseline_runs ? needed : "");
   }
-  return commands;
+  return ExitCode::ok;
+}
+
+/// A group's runs, oldest first; says which files hold none.
+std::vector<RunMetrics> runs_of(const BaselineFolder::Group& group) {
+  ReadRuns read = read_runs(group.files);
+  for (const auto& [file, error] : read.unreadable)
+    fmt::print("left out: {}\n", log_text(error.what()));
+  return std::move(read.runs);
+}
+
+ExitCode list(const BaselineArguments& arguments) {
+  const BaselineFolder folder(arguments.folder);
+  const auto groups = folder.groups();
+  if (groups.empty()) fmt::print("{}.\n", log_text(folder.why_empty()));
+  for (const auto& group : groups) {
+    const auto runs = runs_of(group);
+    if (runs.empty()) continue;
+    const RunMetrics& newest = runs.back();
+    fmt::print("{}\n",
+               log_text(fmt::format("{}: {} from {} to {}, {} in the newest",
+                                    group.folder.filename().string(), counted(runs.size(), "run"),
+                                    runs.front().date, newest.date,
+                                    counted(newest.metrics.size(), "metric"))));
+    if (!newest.suite.empty()) fmt::print("  suite: {}\n", log_text(newest.suite));
+    for (const auto& [name, value] : newest.identity)
+      if (!value.empty()) fmt::print("  {}\n", log_text(name + ": " + value));
+  }
+  return ExitCode::ok;
+}
+
+ExitCode prune(const BaselineArguments& arguments) {
+  BaselineFolder::Pruning pruning = arguments.pruning;
+  if (arguments.max_age_days > 0)
+    pruning.older_than = utc_time(std::chrono::system_clock::now() -
+                                  std::chrono::hours(24 * arguments.max_age_days));
+  const auto [gone, unreadable] = BaselineFolder(arguments.folder).prune(pruning);
+  for (const std::string& why : unreadable) fmt::print("no run: {}\n", log_text(why));
+  for (const auto& file : gone)
+    fmt::print("{} {}\n", pruning.dry_run ? "would remove" : "removed", log_text(file.string()));
+  fmt::print("{} {}\n", counted(gone.size(), "file"), pruning.dry_run ? "would go" : "removed");
+  return ExitCode::ok;
+}
+
+void add_baseline_flag(CLI::App& app, BaselineArguments& arguments) {
+  path_flag(app, "--baseline", arguments.folder, "Folder of the baseline", "DIR")->required();
+}
+
+void add_add_flags(CLI::App& app, BaselineArguments& arguments) {
+  add_baseline_flag(app, arguments);
+  app.add_option("RESULT", arguments.results, "Result document or another tool's file")
+      ->check(not_empty())
+      ->required();
+}
+
+void add_prune_flags(CLI::App& app, BaselineArguments& arguments) {
+  add_baseline_flag(app, arguments);
+  checked_flag(app, "--keep", arguments.pruning.keep,
+               "Newest runs of each identity that stay (default: all)", whole_number(1), "N");
+  number_flag(app, "--max-age-days", arguments.max_age_days, "Older runs go (default: none)", 1,
+              36500);
+  app.add_flag("--dry-run", arguments.pruning.dry_run, "Only say what would go");
+}
+
+ExitCode history(const BaselineArguments& arguments) {
+  std::vector<RunMetrics> runs;
+  const BaselineFolder folder(arguments.folder);
+  for (const auto& group : folder.groups())
+    std::ranges::move(runs_of(group), std::back_inserter(runs));
+  if (runs.empty()) {
+    fmt::print("{}.\n", log_text(folder.why_empty()));
+    return ExitCode::ok;
+  }
+  const auto histories = history_of(runs);
+  print_out(history_text(histories));
+  if (!arguments.out.empty())
+    fmt::print("Page: {}\n", write_history(histories, std::move(runs), arguments.out).string());
+  return ExitCode::ok;
+}
+
+void add_history_flags(CLI::App& app, BaselineArguments& arguments) {
+  app.add_option("DIR", arguments.folder, "Folder of the baseline")->check(not_empty())->required();
+  path_flag(app, "--out", arguments.out,
+            "Write README.md with the changes and index.html with all metrics into this folder",
+            "DIR");
+  app.footer(
+      "Steps and drifts over all the runs of each machine, whatever its software; advisory.\n\n"
+      "Example:\n  fathom history baselines --out history\n");
+}
+
+/// The program in place of a GPU, and each entry with the interval that its samples give.
+Document judged_document_of(const RunMetrics& run) {
+  Document document = document_of(run);
+  const std::string program = fact_of(run, "program");
+  document.fingerprint.gpu_name =
+      (program.empty() ? "google-benchmark" : program) + " on " + fact_of(run, "host_name");
+  for (std::size_t i = 0; i < document.entries.size(); ++i) {
+    Entry& entry = document.entries[i];
+    entry.probe = entry.name;
+    if (i < run.intervals.size()) entry.interval = run.intervals[i];
+    judge_entry(entry);
+  }
+  return document;
+}
+
+reports::Comparison comparison_of(const CompareArguments& arguments) {
+  const RunMetrics a = read_run_metrics(arguments.a, true), b = read_run_metrics(arguments.b, true);
+  const auto differences = differences_of(a, b);
+  // Machines may differ, as of Fathom's documents, but not what a value is: another tool's, or a
+  // mean instead of a median.
+  for (const Difference& difference : differences)
+    if (difference.fact == "program" || difference.fact == "statistic")
+      fail(ExitCode::inconclusive, "{} and {} cannot be compared: different {}.", a.origin,
+           b.origin, difference.words());
+  reports::Comparison comparison =
+      reports::compare(judged_document_of(a), judged_document_of(b), a.origin, b.origin);
+  comparison.machine.clear();
+  for (const auto& [fact, in_a, in_b] : differences)
+    comparison.machine.push_back({fact, in_a, in_b});
+  comparison.same_properties = std::max(a.identity.size(), differences.size()) - differences.size();
+  for (reports::ComparedFigure& figure : comparison.figures)
+    figure.headline = figure.reason.empty();
+  return comparison;
+}
+
+ExitCode compare(const CompareArguments& arguments) {
+  return tell_comparison(arguments, [&] { return comparison_of(arguments); });
+}
+
+/// A command whose errors are the gate's.
+Command gate_command(const std::string& name, const std::string& summary, const AddCommand& add) {
+  const auto with_gate_errors = [add](CLI::App& app) {
+    return [act = add(app)] {
+      try {
+        return act();
+      } catch (const Error& error) {
+        throw gate_error(error);
+      }
+    };
+  };
+  return {.name = name, .summary = summary, .add = with_gate_errors};
 }
 
 }  // namespace
@@ -30,24 +196,30 @@ std::vector<Command> with_gate_errors(std::vector<Command> commands) {
 Error gate_error(const Error& error) {
   const bool document =
       error.code() == ExitCode::document_malformed || error.code() == ExitCode::document_version;
-  return {document ? ExitCode::bad_input : error.code(), gate::log_text(error.what())};
+  return {document ? ExitCode::bad_input : error.code(), log_text(error.what())};
 }
 
 std::vector<Command> gate_commands() {
-  return with_gate_errors(
-      {{.name = check_command.name, .summary = check_command.summary, .add = add_check},
-       {.name = baseline_command.name,
-        .summary = baseline_command.summary,
-        .noun = "baseline command",
-        .footer = "Examples:\n"
-                  "  fathom baseline add results/result.json --baseline baselines\n"
-                  "  fathom baseline list --baseline baselines\n"
-                  "  fathom baseline prune --baseline baselines --keep 50\n"
-                  "  fathom baseline prune --baseline baselines            (files that hold no "
-                  "run alone)\n",
-        .commands = baseline_commands()},
-       {.name = history_command.name, .summary = history_command.summary, .add = add_history},
-       {.name = "compare", .summary = compare_summary, .add = add_compare}});
+  return {
+      gate_command(check_command.name, check_command.summary, add_check),
+      {.name = baseline_command.name,
+       .summary = baseline_command.summary,
+       .noun = "baseline command",
+       .footer = "Examples:\n"
+                 "  fathom baseline add results/result.json --baseline baselines\n"
+                 "  fathom baseline list --baseline baselines\n"
+                 "  fathom baseline prune --baseline baselines --keep 50\n"
+                 "  fathom baseline prune --baseline baselines            (files that hold no "
+                 "run alone)\n",
+       .commands = {gate_command("add", "Keep results as earlier runs to compare with",
+                                 with_arguments(add_add_flags, add)),
+                    gate_command("list", "Show what runs there are, by identity",
+                                 with_arguments(add_baseline_flag, list)),
+                    gate_command("prune", "Remove files that hold no run, and with a flag old runs",
+                                 with_arguments(add_prune_flags, prune))}},
+      gate_command(history_command.name, history_command.summary,
+                   with_arguments(add_history_flags, history)),
+      gate_command("compare", compare_summary, with_arguments(add_compare_flags, compare))};
 }
 
 }  // namespace fathom

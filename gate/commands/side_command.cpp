@@ -1,6 +1,7 @@
 #include "gate/commands/side_command.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -21,13 +22,6 @@ namespace fs = std::filesystem;
 constexpr const char* out_word = "{out}";
 constexpr const char* filter_word = "{filter}";
 constexpr const char* together_flag = "--start-together";
-
-bool is_program(const fs::path& path) {
-  std::error_code ignored;
-  const auto status = fs::status(path, ignored);
-  return fs::is_regular_file(status) &&
-         (status.permissions() & fs::perms::owner_exec) != fs::perms::none;
-}
 
 /// The words in one pass: a name in the filter may have "{out}" in it.
 std::string filled(std::string_view text, const std::map<std::string_view, std::string>& words) {
@@ -107,7 +101,10 @@ std::string filter_for(const std::vector<std::string>& names) {
 
 std::vector<fs::path> programs_of_build(const fs::path& build) {
   std::vector<fs::path> programs{build / "bin" / "fathom", build / "fathom"};
-  std::erase_if(programs, [](const fs::path& program) { return !is_program(program); });
+  std::erase_if(programs, [](const fs::path& program) {
+    std::error_code ignored;
+    return !fs::is_regular_file(program, ignored) || access(program.c_str(), X_OK) != 0;
+  });
   return programs;
 }
 

@@ -1,0 +1,395 @@
+#include "gate/parse.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <tuple>
+#include <unordered_set>
+
+#include "results/fail.h"
+#include "results/fields.h"
+#include "results/files.h"
+#include "results/format.h"
+#include "results/statistics.h"
+#include "results/text.h"
+#include "results/verdict.h"
+
+// Which kind of document a file is, what all kinds have in common, and Fathom's own two: the result
+// document, and a run as a baseline keeps it, one JSON object whose "metrics" are rows of
+//   [name, unit, "higher" or "lower", value, SM clock, memory clock, power, throttle reasons,
+//    seconds that it took]
+// Clocks and power in SI units, or null; the throttle reasons are an array. The last two are left
+// out where there are none, and so is the run's "elapsed_s". Metrics without a usable value are not
+// kept.
+
+namespace fathom::gate {
+namespace {
+
+namespace dom = simdjson::dom;
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t most_rows = 200'000;
+constexpr const char* baseline_key = "fathom_baseline";
+constexpr int baseline_version = 2;  // 1 has no seconds
+
+/// What no clock counts and no quantity of a GPU reaches would overflow in what is computed from
+/// it, or be the largest of improvements. Others of the same name might hide a sample in their
+/// median, so each is looked at.
+void require_plausible(double value, const std::string& name, const Place& place) {
+  constexpr double largest = 1e200, smallest = 1e-18;
+  const double size = std::abs(value);
+  if (!(size <= largest) || (size > 0 && size < smallest))
+    place.refuse(fmt::format("has a value of \"{}\" that is {} than any measurement's",
+                             quotable(name), size < smallest ? "smaller" : "larger"));
+}
+
+/// The members of an object as texts, in its order; null is an empty text.
+Identity identity_of(const Fields& fields) {
+  Identity identity;
+  for (const auto& [key, value] : fields.members()) {
+    const Place place = fields.place().at(key);
+    identity.emplace_back(key, value.is_null()     ? ""
+                               : value.is_string() ? text_of(value, place)
+                                                   : fmt::format("{}", number_of(value, place)));
+  }
+  return identity;
+}
+
+GpuState state_of(const Fields& telemetry) {
+  const auto median_of = [&](std::string_view channel) {
+    return telemetry.object(channel).optional_number("median");
+  };
+  GpuState state{median_of("sm_clock_hz"), median_of("memory_clock_hz"), median_of("power_w"),
+                 telemetry.texts("throttle_reasons")};
+  std::erase_if(state.throttle_reasons, std::not_fn(holds_clocks_down));
+  std::ranges::sort(state.throttle_reasons);
+  return state;
+}
+
+/// What of the entry's verdict forbids to use its value.
+std::string problem_of(VerdictStatus verdict) {
+  if (verdict == VerdictStatus::wrong_output) return "its output was wrong";
+  if (verdict == VerdictStatus::failed) return "it failed";
+  if (verdict == VerdictStatus::above_bound)
+    return "it is better than its physical bound, so that one of the two is wrong";
+  return {};
+}
+
+void add_entry(const Fields& row, RunMetrics& run, std::vector<double>& repeatabilities) {
+  const Fields own = row.object(keys::own);
+  const Fields metric = own.object("metric"), telemetry = own.object("telemetry");
+  MetricValue value{.name = row.text("name"), .unit = metric.text("unit")};
+  if (value.name.starts_with(keys::replay_prefix)) {
+    value.name.erase(0, keys::replay_prefix.size());
+    run.replay = true;
+  }
+  value.better = metric.word<Better>("better");
+  value.problem = problem_of(own.object("verdict").word<VerdictStatus>("status"));
+  const auto number = metric.optional_number("value");
+  if (!number && value.problem.empty()) value.problem = "it has no value";
+  value.value = number.value_or(0);
+  value.elapsed_s = own.object("timing").number("elapsed_s");
+  value.state = state_of(telemetry);
+  run.other_processes = std::max(run.other_processes, telemetry.optional_number("other_processes"));
+  if (const auto repeatability = own.optional_number("repeatability"))
+    repeatabilities.push_back(*repeatability);
+  run.metrics.push_back(value);
+  own.each("opponents", [&](const Fields& opponent) {
+    const auto ratio = opponent.optional_number("ratio");
+    if (!ratio && value.problem.empty()) return;
+    run.metrics.push_back({value.name + " vs " + opponent.text("name"), "x", Better::higher,
+                           ratio.value_or(0), 0, value.state, value.problem});
+  });
+}
+
+void parse_fathom(const Fields& document, Reading& to) {
+  RunMetrics& run = to.run;
+  const Fields context = document.object("context");
+  const Fields own = context.object(keys::own);
+  require_version(own, "schema_version", schema_version, "the schema of results");
+  run.fathom = true;
+  run.date = date_of(context.text("date"), context.place().at("date"));
+  run.commit = own.text("commit");
+  run.suite = own.text("suite");
+  run.elapsed_s = own.optional_number("elapsed_s").value_or(0);
+  run.replay = own.word<Source>("source") == Source::replay;
+  run.identity = identity_of(own.object("fingerprint"));
+  std::vector<double> repeatabilities;
+  each_row(document, "benchmarks",
+           [&](const Fields& row) { add_entry(row, run, repeatabilities); });
+  if (repeatabilities.size() >= 5) run.unsteadiness = median(repeatabilities);
+}
+
+std::string dump(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// The columns of a row of a baseline.
+auto columns_of(auto& metric) {
+  auto& state = metric.state;
+  return std::tie(metric.name, metric.unit, metric.better, metric.value, state.sm_clock_hz,
+                  state.memory_clock_hz, state.power_w, state.throttle_reasons, metric.elapsed_s);
+}
+
+MetricValue metric_of(dom::element element, const Place& at) {
+  constexpr std::size_t most = 9, fewest = 7;
+  const dom::array cells = list_of(element, at);
+  if (cells.size() < fewest || cells.size() > most)
+    at.refuse(fmt::format("has {} columns; expected: {} to {}", cells.size(), fewest, most));
+  MetricValue metric;
+  auto cell = cells.begin();
+  std::size_t number = 0;
+  const auto read = [&](auto& column) {
+    if (cell == cells.end()) return;
+    read_fields(*cell, at.at(number++), {}, column);
+    ++cell;
+  };
+  std::apply([&](auto&... column) { (read(column), ...); }, columns_of(metric));
+  return metric;
+}
+
+void parse_baseline(const Fields& document, Reading& to) {
+  RunMetrics& run = to.run;
+  const double version = document.number(baseline_key);
+  if (version != 1 && version != baseline_version)
+    fail(ExitCode::document_version,
+         "{}: is a baseline of version {}, and this Fathom reads versions 1 and {}: use the Fathom "
+         "that wrote it.",
+         run.origin, version, baseline_version);
+  const std::string program = document.text("program");
+  if (program != "fathom" && program != "google-benchmark")
+    document.refuse("program", "is none of \"fathom\", \"google-benchmark\"");
+  run.fathom = program == "fathom";
+  // A program may give none, and `add` kept such runs once.
+  const std::string date = document.text("date");
+  run.date = date.empty() && !run.fathom ? "" : date_of(date, document.place().at("date"));
+  run.commit = document.text("commit");
+  run.suite = document.text("suite");
+  run.elapsed_s = document.optional_number("elapsed_s").value_or(0);
+  run.identity = identity_of(document.object("identity"));
+  require_few_rows(document, "metrics");
+  each_of(document.list("metrics"), document.place().at("metrics"),
+          [&](dom::element row, const Place& at) { run.metrics.push_back(metric_of(row, at)); });
+}
+
+/// Takes the next line of a CSV (RFC 4180), as its fields. `refuse` is told what is wrong in it.
+std::vector<std::string> take_line(std::string_view& text, const auto& refuse) {
+  constexpr std::size_t most_fields = 1'000'000;
+  constexpr std::string_view ends = ",\r\n";
+  std::vector<std::string> fields;
+  for (bool more = true; more;) {
+    std::string value;
+    if (text.starts_with('"')) {
+      for (bool first = true; text.starts_with('"'); first = false) {
+        if (!first) value += '"';  // two are one of the text's own
+        text.remove_prefix(1);
+        const std::size_t end = text.find('"');
+        if (end == std::string_view::npos) refuse("has a quote that nothing closes");
+        value += text.substr(0, end);
+        text.remove_prefix(end + 1);
+      }
+      if (!text.empty() && text.find_first_of(ends) != 0) refuse("has text after a closing quote");
+    } else {
+      value = text.substr(0, text.find_first_of(ends));
+      text.remove_prefix(value.size());
+    }
+    if (fields.size() >= most_fields) refuse("has more samples than any measurement");
+    fields.push_back(std::move(value));
+    if (text.starts_with("\r\n")) text.remove_prefix(1);
+    more = text.starts_with(',');
+    if (!text.empty()) text.remove_prefix(1);
+  }
+  return fields;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+/// What anybody may write: a header name,unit,better,sample,... and a line a metric.
+void parse_csv(std::string_view text, Reading& to) {
+  std::size_t line = 1;
+  const auto refuse = [&](const std::string& what) {
+    fail(ExitCode::document_malformed, "{}: line {} {}.", to.run.origin, line, what);
+  };
+  if (const auto header = take_line(text, refuse); trimmed(header[3]) != "sample")
+    refuse("does not begin \"name,unit,better,sample\", which the header of a result does");
+  to.run.identity = identity_of_program("csv");
+  const Place place{&to.run.origin};
+  std::unordered_set<std::string> names;
+  while (!text.empty()) {
+    ++line;
+    const std::vector<std::string> fields = take_line(text, refuse);
+    if (fields.size() == 1 && fields[0].empty()) continue;
+    if (names.size() == most_rows) refuse("is one more than any run has");
+    if (fields.size() < 4) refuse("has no sample");
+    const auto better = from_string<Better>(trimmed(fields[2]));
+    if (!better) refuse("says neither \"higher\" nor \"lower\" in its third column");
+    SampleRow row{{clean(fields[0]), clean(trimmed(fields[1])), *better}};
+    if (!names.insert(row.metric.name).second)
+      refuse(fmt::format("has \"{}\" again; expected: one line a metric, with all its samples",
+                         quotable(row.metric.name)));
+    for (std::size_t i = 3; i < fields.size(); ++i) {
+      const std::string_view sample = trimmed(fields[i]);
+      if (sample.empty()) continue;
+      const auto value = parse_number<double>(sample);
+      if (!value || !std::isfinite(*value))
+        refuse(fmt::format("has the sample \"{}\"; expected: a number", quotable(sample)));
+      row.samples.push_back(*value);
+    }
+    to.add(std::move(row), place);
+  }
+  if (names.empty())
+    place.refuse("is a header without a metric; expected: a line a metric below it");
+}
+
+void parse(std::string_view text, Reading& to) {
+  const std::string_view content = without_byte_order_mark(text);
+  const Place place{&to.run.origin};
+  if (content.starts_with("name,unit,better,")) return parse_csv(content, to);
+  if (content.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    place.refuse(
+        "is empty; expected: the result.json of a run, a file of a tool that docs/gate.md lists, "
+        "or a CSV that begins \"name,unit,better,sample\"");
+  const ParsedJson json(text, to.run.origin);
+  const Fields document(json.root(), place);
+  const bool rows = document.has("benchmarks");
+  if (document.has(baseline_key)) return parse_baseline(document, to);
+  if (document.has("results") && !rows) return parse_hyperfine(document, to);
+  if (document.has("machine_info") && rows) return parse_pytest_benchmark(document, to);
+  if (document.has("devices") && rows) return parse_nvbench(document, to);
+  for (const char* key : {"context", "benchmarks"})
+    if (!document.has(key))
+      place.refuse(
+          fmt::format("has no \"{}\", so is no result; give the result.json of a run, or "
+                      "a file of a tool that docs/gate.md lists",
+                      key));
+  dom::element own;
+  const bool ours = document.member("context")[keys::own].get(own) == simdjson::SUCCESS;
+  ours ? parse_fathom(document, to) : parse_google_benchmark(document, to);
+}
+
+}  // namespace
+
+std::string baseline_text(const RunMetrics& run) {
+  Json identity = Json::object();
+  for (const auto& [key, value] : run.identity) identity[key] = value;
+  const std::string elapsed =
+      run.elapsed_s > 0 ? fmt::format("\"elapsed_s\": {},\n", run.elapsed_s) : "";
+  std::string text = fmt::format(
+      "{{\n\"{}\": {},\n\"program\": {},\n\"date\": {},\n\"commit\": {},\n\"suite\": {},\n"
+      "{}\"identity\": {},\n\"metrics\": [",
+      baseline_key, baseline_version, run.fathom ? "\"fathom\"" : "\"google-benchmark\"",
+      dump(run.date), dump(run.commit), dump(run.suite), elapsed, dump(identity));
+  const char* separator = "\n";
+  for (const MetricValue& metric : run.metrics) {
+    if (!metric.problem.empty()) continue;
+    Json row = Json::array();
+    std::apply([&](const auto&... column) { (row.push_back(write_fields(column)), ...); },
+               columns_of(metric));
+    if (!(metric.elapsed_s > 0)) row.erase(8);
+    if (row.size() == 8 && metric.state.throttle_reasons.empty()) row.erase(7);
+    text += separator + dump(row);
+    separator = ",\n";
+  }
+  return text + "\n]\n}\n";
+}
+
+void require_few_rows(const Fields& document, std::string_view key) {
+  if (document.list(key).size() > most_rows)
+    document.refuse(key, fmt::format("has more than {} rows, more than any run", most_rows));
+}
+
+void Reading::add(SampleRow row, const Place& place) {
+  MetricValue& metric = row.metric;
+  if (const double seconds = seconds_in(metric.unit); seconds > 0) {
+    for (double& sample : row.samples) sample *= seconds;
+    if (row.median) *row.median *= seconds;
+    metric.unit = "s";
+  }
+  for (const double sample : row.samples) require_plausible(sample, metric.name, place);
+  if (row.median) require_plausible(*row.median, metric.name, place);
+  const auto [found, is_new] = by_name.try_emplace(metric.name, rows.size());
+  if (is_new) return rows.push_back(std::move(row));
+  SampleRow& all = rows[found->second];
+  if (all.metric.unit != metric.unit || all.metric.better != metric.better)
+    place.refuse(
+        fmt::format("has \"{}\" again, with another unit or direction", quotable(metric.name)));
+  all.samples.insert(all.samples.end(), row.samples.begin(), row.samples.end());
+  all.metric.elapsed_s += metric.elapsed_s;
+  if (!metric.problem.empty()) all.metric.problem = std::move(metric.problem);
+  if (row.median) all.median = row.median;
+}
+
+bool Reading::have_samples() const {
+  return std::ranges::none_of(
+      rows, [](const SampleRow& row) { return row.median && row.samples.empty(); });
+}
+
+RunMetrics Reading::finished() {
+  const bool fastest = fact_of(run, "statistic") == fastest_sample;
+  for (auto& [metric, samples, median_alone, interval] : rows) {
+    const auto value = samples.empty() ? median_alone
+                       : fastest       ? std::ranges::min(samples)
+                                       : median(samples);
+    if (!value && metric.problem.empty()) metric.problem = "it has no value";
+    metric.value = value.value_or(0);
+    run.intervals.push_back(samples.size() > 1 ? median_interval(samples) : interval);
+    run.metrics.push_back(std::move(metric));
+  }
+  constexpr std::size_t longest = 1000;
+  constexpr double largest_reading = 1e15, longest_s = 1e9;
+  const Place place{&run.origin};
+  std::unordered_set<std::string_view> names;
+  for (MetricValue& metric : run.metrics) {
+    if (metric.name.empty() || metric.name.size() > longest)
+      place.refuse(fmt::format("has a name of {} characters; a benchmark's has 1 to {}",
+                               metric.name.size(), longest));
+    if (!names.insert(metric.name).second)
+      place.refuse(fmt::format("has two metrics named \"{}\"; each may be there once",
+                               quotable(metric.name)));
+    require_plausible(metric.value, metric.name, place);
+    // A clock or power that no GPU has is not known.
+    for (auto* reading :
+         {&metric.state.sm_clock_hz, &metric.state.memory_clock_hz, &metric.state.power_w})
+      if (*reading && !(**reading > 0 && **reading <= largest_reading)) reading->reset();
+    const bool time_or_rate = metric.unit == "s" || metric.unit.ends_with("/s");
+    if (metric.problem.empty() && time_or_rate && !(metric.value > 0))
+      metric.problem =
+          fmt::format("its value is {}, and a measured time or rate is above 0",
+                      metric.value == 0 ? "0" : format_quantity(metric.value, metric.unit));
+    metric.elapsed_s = std::clamp(metric.elapsed_s, 0.0, longest_s);
+  }
+  run.elapsed_s = std::clamp(run.elapsed_s, 0.0, longest_s);
+  if (run.unsteadiness) run.unsteadiness = std::clamp(*run.unsteadiness, 0.0, 1e6);
+  return std::move(run);
+}
+
+RunMetrics parse_run_metrics(std::string_view text, const std::string& origin) {
+  Reading reading{.run = {.origin = origin}};
+  parse(text, reading);
+  return reading.finished();
+}
+
+RunMetrics read_run_metrics(const fs::path& path, bool by_median) {
+  std::error_code failed;
+  Reading reading{.run = {.origin = path.string()}, .by_median = by_median};
+  RunMetrics& run = reading.run;
+  if (fs::is_directory(path, failed))
+    read_criterion(path, reading);
+  else
+    parse(read_file_up_to(path, largest_result), reading);
+  if (run.date.empty() && !fact_of(run, "program").empty()) {
+    const auto written = fs::last_write_time(path, failed);
+    if (!failed) run.date = date_of_file(written);
+  }
+  return reading.finished();
+}
+
+}  // namespace fathom::gate
