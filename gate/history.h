@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "gate/evidence.h"
+#include "gate/decision.h"
 #include "gate/run_metrics.h"
 
 namespace fathom::gate {
