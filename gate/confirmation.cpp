@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gate/rank_statistics.h"
+#include "gate/ranks.h"
 #include "results/format.h"
 
 namespace fathom::gate {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "gate/evidence.h"
+#include "gate/decision.h"
 #include "gate/paired.h"
 
 namespace fathom::gate {

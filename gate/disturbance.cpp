@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "gate/confirmation.h"
-#include "gate/rank_statistics.h"
+#include "gate/ranks.h"
 #include "results/format.h"
 #include "results/statistics.h"
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gate/decision.h"
 #include "gate/run_metrics.h"
 
 namespace fathom::gate {

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "gate/confirmation.h"
-#include "gate/rank_statistics.h"
+#include "gate/ranks.h"
 #include "results/format.h"
 #include "results/statistics.h"
 

@@ -7,13 +7,9 @@
 #include <iterator>
 #include <limits>
 #include <ranges>
-#include <unordered_map>
-#include <unordered_set>
 
-#include "gate/evidence.h"
 #include "gate/history.h"
-#include "gate/rank_statistics.h"
-#include "gate/run_ranks.h"
+#include "gate/ranks.h"
 #include "results/format.h"
 #include "results/statistics.h"
 
@@ -22,34 +18,30 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// What most of the last runs have: a single one may have been cut short, and what was taken out of
-/// a suite is expected no longer after three runs without it.
-std::unordered_set<std::string_view> expected_of(std::span<const RunMetrics> runs) {
-  const auto newest = runs.last(std::min<std::size_t>(runs.size(), 5));
-  std::unordered_map<std::string_view, std::size_t> found;
-  for (const RunMetrics& run : newest)
-    for (const MetricValue& metric : run.metrics) ++found[metric.name];
-  std::unordered_set<std::string_view> expected;
-  for (const auto& [name, times] : found)
-    if (2 * times > newest.size()) expected.insert(name);
-  return expected;
+/// Whether most of the last runs have it: a single one may have been cut short, and what was taken
+/// out of a suite is expected no longer after three runs without it.
+bool is_expected(const MetricSeries& series, std::size_t earlier) {
+  const std::size_t newest = std::min<std::size_t>(earlier, 5);
+  const auto having = std::ranges::count_if(
+      series.base_runs, [&](std::size_t run) { return run + newest >= earlier; });
+  return 2 * static_cast<std::size_t>(having) > newest;
 }
 
 /// What needs no test: as `first_decision`, and what the earlier runs or the new results do not all
 /// have.
-MetricDecision decision_without_test(const MetricSeries& series, bool is_expected,
+MetricDecision decision_without_test(const MetricSeries& series, std::size_t earlier,
                                      std::size_t results) {
   MetricDecision decision = first_decision(series);
   if (decision.outcome == Outcome::unchanged && series.head.size() < results)
     decision.decide(Outcome::missing,
                     fmt::format("it is in {} of the {} new results.", series.head.size(), results));
-  if (decision.outcome == Outcome::missing && !is_expected) {
+  if (decision.outcome == Outcome::missing && !is_expected(series, earlier)) {
     decision.decide(Outcome::unchanged, "most of the last runs of the baseline lack it.");
   } else if (decision.outcome == Outcome::unchanged && series.base.size() < fewest_baseline_runs) {
     // Too few to say that it is worse, and no reason to say that it is not.
     const OrientedSamples values = oriented(series);
     const double by = shift_of(values.base, values.head).estimate;
-    const bool worse = by > 0 && by >= values.on_scale(series.effect());
+    const bool worse = by > 0 && by >= values.least;
     decision.decide(worse ? Outcome::inconclusive : Outcome::added,
                     fmt::format("{}it is in {} of the earlier runs, and {} are needed to decide.",
                                 worse ? "worse by " + change_words(decision) + ", but " : "",
@@ -58,32 +50,18 @@ MetricDecision decision_without_test(const MetricSeries& series, bool is_expecte
   return decision;
 }
 
-RunValues values_of(const MetricSeries& series, std::size_t earlier, std::size_t results) {
+RunValues values_of(const MetricSeries& series, std::size_t earlier) {
   const OrientedSamples samples = oriented(series);
-  RunValues values{.worse = std::vector(earlier + results, nan),
-                   .least = samples.on_scale(series.effect()),
+  RunValues values{.worse = std::vector(earlier, nan),
+                   .least = samples.least,
                    .follows = samples.relative && !is_ratio(series.unit, series.name),
                    .relative = samples.relative};
-  const double centre = median(samples.base);
   for (std::size_t i = 0; i < samples.base.size(); ++i)
-    values.worse[series.base_runs[i]] = samples.base[i] - centre;
-  for (std::size_t i = 0; i < results; ++i)  // all new results have it
-    values.worse[earlier + i] = samples.head[i] - centre;
+    values.worse[series.base_runs[i]] = samples.base[i];
+  values.worse.insert(values.worse.end(), samples.head.begin(), samples.head.end());
+  const double centre = median(samples.base);
+  for (double& value : values.worse) value -= centre;
   return values;
-}
-
-Evidence evidence_of(const RunValues& values, const RunRank& rank, std::size_t earlier) {
-  std::vector<double> base, head;
-  for (std::size_t run = 0; run < values.worse.size(); ++run)
-    if (!std::isnan(values.worse[run])) (run < earlier ? base : head).push_back(values.worse[run]);
-  const Shift shift = shift_of(base, head);
-  return {.relative = values.relative,
-          .worse = shift.estimate,
-          .interval = shift.interval,
-          .noise_floor = rank.spread,
-          .least = values.least,
-          .threshold = std::max(values.least, rank.limit),
-          .p = rank.p};
 }
 
 /// What is tested. The metrics' values, ranks and decisions have the same order.
@@ -92,14 +70,13 @@ class StoredCheck {
   StoredCheck(std::span<const RunMetrics> baseline, std::span<const RunMetrics> head,
               const Rules& rules, CheckResult& result)
       : all_(series_of(baseline, head, rules)), earlier_(baseline.size()), result_(result) {
-    const auto expected = expected_of(baseline);
     result_.metrics.reserve(all_.size());
     for (const MetricSeries& series : all_) {
-      MetricDecision& decision = result_.metrics.emplace_back(
-          decision_without_test(series, expected.contains(series.name), head.size()));
+      MetricDecision& decision =
+          result_.metrics.emplace_back(decision_without_test(series, earlier_, head.size()));
       if (decision.outcome != Outcome::unchanged || !decision.reason.empty()) continue;
       tested_.push_back({series, decision});
-      values_.push_back(values_of(series, earlier_, head.size()));
+      values_.push_back(values_of(series, earlier_));
     }
   }
 
@@ -118,9 +95,8 @@ class StoredCheck {
     if (!factor) find_witnesses(ranks);
     for (std::size_t i = 0; i < tested_.size(); ++i) {
       MetricDecision& decision = tested_[i].decision;
-      const Evidence& evidence =
-          decision.evidence.emplace(evidence_of(values_[i], ranks[i], earlier_));
-      decision.adjusted_p = ranks[i].p;
+      const Evidence& evidence = decision.evidence.emplace(ranks[i].evidence);
+      decision.adjusted_p = evidence.p;
       const bool better = evidence.worse < 0 && -evidence.worse >= evidence.least;
       if (evidence.is_worse() || better)
         judge(tested_[i], better ? ranks_of_better[i] : ranks[i], better);
@@ -164,18 +140,18 @@ class StoredCheck {
     std::vector<Tested*> asked;
     for (std::size_t i = 0; i < values_.size(); ++i) {
       if (!ranks[i].sure || !values_[i].follows) continue;
+      tested_[i].witnessed = false;
+      RunValues values = beside_others(i);
+      const auto lacking =
+          std::ranges::count_if(values.worse, [](double x) { return std::isnan(x); });
+      if (earlier_ < static_cast<std::size_t>(lacking) + fewest_baseline_runs) continue;
       asked.push_back(&tested_[i]);
-      beside.push_back(beside_others(i));
+      beside.push_back(std::move(values));
     }
     const auto ranks_beside =
         rank_runs(beside, earlier_, result_.rounds > 1 ? 2 * stored_alpha : stored_alpha);
-    for (std::size_t i = 0; i < asked.size(); ++i) {
-      const RunRank& rank = ranks_beside[i];
-      const auto lacking = std::ranges::count_if(std::span(beside[i].worse).first(earlier_),
-                                                 [](double x) { return std::isnan(x); });
-      asked[i]->witnessed = earlier_ - static_cast<std::size_t>(lacking) >= fewest_baseline_runs &&
-                            rank.sure && evidence_of(beside[i], rank, earlier_).is_worse();
-    }
+    for (std::size_t i = 0; i < asked.size(); ++i)
+      asked[i]->witnessed = ranks_beside[i].sure && ranks_beside[i].evidence.is_worse();
   }
 
   RunValues beside_others(std::size_t place) const {
@@ -225,14 +201,15 @@ class StoredCheck {
                                   "earlier runs, but {} cannot be sure: {}.",
                                   by, earlier_, counted(result_.rounds, "result"), give_more()));
     } else if (better) {
-      decision.adjusted_p = rank.p;
+      decision.adjusted_p = rank.evidence.p;
       decision.decide(Outcome::improved, by + ".");
     } else if (!tested.witnessed) {
       ++unwitnessed_;
       decision.decide(unsure, by + ", but not surely more than the others.");
     } else {
-      decision.decide(Outcome::regression, fmt::format("{} than {} earlier runs ({}).", by,
-                                                       decision.base_runs, p_words(rank.p)));
+      decision.decide(Outcome::regression,
+                      fmt::format("{} than {} earlier runs ({}).", by, decision.base_runs,
+                                  p_words(rank.evidence.p)));
     }
   }
 

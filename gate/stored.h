@@ -14,7 +14,7 @@ namespace fathom::gate {
 inline constexpr std::size_t fewest_baseline_runs = 5;
 
 /// Compares new runs, one or several of the same thing, with earlier ones of the same identity, the
-/// oldest first, by ranks of whole runs (gate/run_ranks.h), what moves all metrics alike taken out.
+/// oldest first, by ranks of whole runs (gate/ranks.h), what moves all metrics alike taken out.
 /// Where that moved itself, the check is inconclusive; so is what looks worse where so few results
 /// cannot be sure. A metric that fewer than `fewest_baseline_runs` have is not decided; one that
 /// most of the last five have and the new runs lack is missing.

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <unordered_set>
 
-#include "gate/evidence.h"
+#include "gate/decision.h"
 #include "gate/stored.h"
 #include "results/statistics.h"
 

@@ -29,8 +29,8 @@ case $target in
   gate)
     seeds=$here/corpus
     add tests/fuzz gate_fuzz
-    add gate baseline_folder decision evidence history outputs parse_other_tools \
-      parse_own_formats rank_statistics rules run_metrics run_ranks stored
+    add gate baseline_folder decision history outputs parse_other_tools \
+      parse_own_formats ranks rules run_metrics stored
     add reports markdown
     add results partition segmentation suggestion
     ;;

@@ -1,8 +1,8 @@
 #include "gate/paired.h"
 
-#include "gate/evidence.h"
+#include "gate/decision.h"
 #include "gate/outputs.h"
-#include "gate/rank_statistics.h"
+#include "gate/ranks.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_rounds.h"
 

@@ -1,4 +1,4 @@
-#include "gate/rank_statistics.h"
+#include "gate/ranks.h"
 #include "tests/testing.h"
 
 using namespace fathom;

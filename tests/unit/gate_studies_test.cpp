@@ -1,6 +1,6 @@
 // What the studies of the gate plant and simulate.
 
-#include "gate/run_ranks.h"
+#include "gate/ranks.h"
 #include "studies/gate/noise_study.h"
 #include "studies/gate/simulation.h"
 #include "studies/gate/trials/plan.h"

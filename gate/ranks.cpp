@@ -1,4 +1,6 @@
-#include "gate/run_ranks.h"
+#include "gate/ranks.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,11 +12,27 @@
 #include <span>
 #include <utility>
 
-#include "gate/rank_statistics.h"
 #include "results/statistics.h"
 
 namespace fathom::gate {
 namespace {
+
+/// How often each value of the rank test's U comes about without ties, as a share: the coefficients
+/// of Gauss' binomial, a product of (1 - x^(many + i)) / (1 - x^i). Their sum may be beyond what a
+/// double holds.
+std::vector<double> distribution_of_u(std::size_t base, std::size_t head) {
+  const auto [few, many] = std::minmax(base, head);
+  std::vector<long double> ways(few * many + 1, 0);
+  ways[0] = 1;
+  for (std::size_t i = 1; i <= few; ++i) {
+    for (std::size_t u = ways.size(); u-- > many + i;) ways[u] -= ways[u - many - i];
+    for (std::size_t u = i; u < ways.size(); ++u) ways[u] += ways[u - i];
+  }
+  const long double all = std::accumulate(ways.begin(), ways.end(), 0.0L);
+  std::vector<double> shares;
+  for (const long double count : ways) shares.push_back(static_cast<double>(count / all));
+  return shares;
+}
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -41,26 +59,26 @@ auto trend_of(std::span<const double> values) {
   };
 }
 
-/// All groups of `size` of the runs but the last, which is the head. More than a thousand are drawn
-/// by lot, of which the head is one, so that the level stays.
+/// All groups of `size` of the runs, the head first. Of more than a thousand so many are drawn by
+/// lot, of which the head is one, so that the level stays.
 std::vector<Group> groups_of(std::size_t runs, std::size_t size) {
   constexpr std::size_t most = 1000;
   std::vector<Group> groups;
   if (1 / smallest_rank_p(runs - size, size) <= static_cast<double>(most) + 0.5) {
     std::vector<bool> chosen(runs);
-    std::fill_n(chosen.begin(), size, true);
+    std::fill(chosen.end() - static_cast<std::ptrdiff_t>(size), chosen.end(), true);
     do {
       Group& group = groups.emplace_back();
       for (std::size_t run = 0; run < runs; ++run)
         if (chosen[run]) group.push_back(run);
-    } while (std::prev_permutation(chosen.begin(), chosen.end()));
-    groups.pop_back();  // the head
+    } while (std::next_permutation(chosen.begin(), chosen.end()));
     return groups;
   }
   std::mt19937_64 generator(1);
   Group all(runs);
   std::iota(all.begin(), all.end(), 0);
-  while (groups.size() + 1 < most) {
+  groups.emplace_back(all.end() - static_cast<std::ptrdiff_t>(size), all.end());
+  while (groups.size() < most) {
     for (std::size_t i = 0; i < size; ++i) std::swap(all[i], all[i + generator() % (runs - i)]);
     groups.emplace_back(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(size));
   }
@@ -85,44 +103,44 @@ struct Sorted {
     spread = standard_deviation(sum, squares, order.size());
   }
 
+  bool has(const Group& group) const {
+    return std::ranges::none_of(group, [&](std::size_t run) { return std::isnan(worse[run]); });
+  }
+
+  /// A quantile, between neighbours, and the spread of the runs that are not in the group.
+  std::pair<double, double> others_than(const Group& group, double p) const {
+    double sum_of_others = sum, squares_of_others = squares;
+    for (const std::size_t run : group) {
+      sum_of_others -= worse[run];
+      squares_of_others -= worse[run] * worse[run];
+    }
+    std::vector<double> others;
+    others.reserve(order.size());
+    for (const std::size_t run : order)
+      if (std::ranges::find(group, run) == group.end()) others.push_back(worse[run]);
+    const double place = p * static_cast<double>(others.size() - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const double above = others[std::min(below + 1, others.size() - 1)];
+    return {std::lerp(others[below], above, place - static_cast<double>(below)),
+            std::max(floor, standard_deviation(sum_of_others, squares_of_others, others.size()))};
+  }
+
+  /// How many spreads the group's best run is worse than the line. In a group of four or more, one
+  /// run may be off, so a quarter of the runs is passed over.
+  double score_of(const Group& group, double spread_of_others, const auto& line) const {
+    std::vector<double> distances;
+    for (const std::size_t run : group) distances.push_back(worse[run] - line(run));
+    const auto best = distances.begin() + static_cast<std::ptrdiff_t>(group.size() / 4);
+    std::ranges::nth_element(distances, best);
+    if (spread_of_others > 0) return *best / spread_of_others;
+    return *best > 0 ? infinity : 0;
+  }
+
   std::span<const double> worse;
   std::vector<std::size_t> order;
   double sum = 0, squares = 0, spread = 0;
   double floor = 0;  ///< what a spread of some of the runs is at least
 };
-
-/// A quantile, between neighbours, and the spread of the runs that are not in the group.
-std::pair<double, double> others_than(const Group& group, const Sorted& metric, double p) {
-  const std::size_t count = metric.order.size() - group.size();
-  double sum = metric.sum, squares = metric.squares;
-  for (const std::size_t run : group) {
-    sum -= metric.worse[run];
-    squares -= metric.worse[run] * metric.worse[run];
-  }
-  const double position = p * static_cast<double>(count - 1);
-  double below = 0, above = 0;
-  std::size_t seen = 0;
-  for (const std::size_t run : metric.order) {
-    if (std::ranges::find(group, run) != group.end()) continue;
-    above = metric.worse[run];
-    if (static_cast<double>(seen) <= position) below = above;
-    if (static_cast<double>(seen++) >= position) break;
-  }
-  return {std::lerp(below, above, position - std::floor(position)),
-          std::max(metric.floor, standard_deviation(sum, squares, count))};
-}
-
-/// How many spreads the group's best run is worse than the line. In a group of four or more, one
-/// run may be off, so a quarter of the runs is passed over.
-double score_of(const Group& group, const Sorted& metric, double spread, const auto& line,
-                std::vector<double>& distances) {
-  distances.clear();
-  for (const std::size_t run : group) distances.push_back(metric.worse[run] - line(run));
-  const auto place = distances.begin() + static_cast<std::ptrdiff_t>(group.size() / 4);
-  std::ranges::nth_element(distances, place);
-  if (spread > 0) return *place / spread;
-  return *place > 0 ? infinity : 0;
-}
 
 /// Spreads below the floor are taken for it: of a metric's own effect a third, since less noise
 /// makes no difference; and this quantile of the metrics' spreads, since a few runs may agree by
@@ -146,7 +164,7 @@ double beyond(double level, std::size_t runs) {
   return std::max(1.0, std::sqrt(1 / level / static_cast<double>(runs)));
 }
 
-/// Compares the head's scores with those of the groups.
+/// Compares the head's scores with those of the other groups.
 void judge(std::vector<RunRank>& ranks, std::vector<double> groups, std::size_t earlier,
            std::size_t results, double level) {
   // Suites of which nothing changed that may be called inconclusive, where ranks cannot be sure.
@@ -163,15 +181,91 @@ void judge(std::vector<RunRank>& ranks, std::vector<double> groups, std::size_t 
   const double suspect = highest * beyond(suspects, earlier);
   const bool sure = can_be_sure(earlier, results, level);
   for (RunRank& rank : ranks) {
+    Evidence& evidence = rank.evidence;
     const auto lower = std::ranges::find_if(groups, [&](double s) { return s < rank.score; });
-    rank.p = (static_cast<double>(lower - groups.begin()) + 1) / all;
+    evidence.p = (static_cast<double>(lower - groups.begin()) + 1) / all;
+    evidence.threshold += (sure ? std::min(limit, suspect) : suspect) * evidence.noise_floor;
+    evidence.threshold = std::max(evidence.least, evidence.threshold);
     rank.suspect = rank.score > suspect;
     rank.sure = sure && rank.score > limit;
-    rank.limit += (sure ? std::min(limit, suspect) : suspect) * rank.spread;
   }
 }
 
 }  // namespace
+
+double rank_test_greater(std::span<const double> base, std::span<const double> head) {
+  std::vector<double> pooled(base.begin(), base.end());
+  pooled.insert(pooled.end(), head.begin(), head.end());
+  std::vector<double> sorted = pooled;
+  std::ranges::sort(sorted);
+  std::vector<std::size_t> ranks;  // doubled, so that the mean rank of a tie is a whole number
+  for (const double value : pooled) {
+    const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), value);
+    ranks.push_back(static_cast<std::size_t>(first - sorted.begin()) +
+                    static_cast<std::size_t>(last - sorted.begin()) + 1);
+  }
+  const auto of_head = std::span(ranks).subspan(base.size());
+  const std::size_t most = pooled.size() * (pooled.size() + 1);
+  const std::size_t observed = std::accumulate(of_head.begin(), of_head.end(), std::size_t{0});
+  // ways[k][s]: choices of k ranks with sum s.
+  std::vector<std::vector<double>> ways(head.size() + 1, std::vector<double>(most + 1, 0));
+  ways[0][0] = 1;
+  for (const std::size_t rank : ranks)
+    for (std::size_t k = head.size(); k-- > 0;)
+      for (std::size_t sum = most - rank + 1; sum-- > 0;) ways[k + 1][sum + rank] += ways[k][sum];
+  const std::vector<double>& counts = ways.back();
+  const double all = std::accumulate(counts.begin(), counts.end(), 0.0);
+  double p = 0;
+  for (std::size_t sum = counts.size(); sum-- > observed;) p += counts[sum] / all;
+  return std::min(1.0, p);
+}
+
+double smallest_rank_p(std::size_t base, std::size_t head) {
+  double p = 1;
+  for (std::size_t i = 1; i <= head; ++i)
+    p *= static_cast<double>(i) / static_cast<double>(base + i);
+  return p;
+}
+
+Shift shift_of(std::span<const double> base, std::span<const double> head) {
+  std::vector<double> differences;
+  differences.reserve(base.size() * head.size());
+  for (const double theirs : base)
+    for (const double ours : head) differences.push_back(ours - theirs);
+  std::ranges::sort(differences);
+  // From the k-th smallest to the k-th largest, of which U is below k on each side as often as the
+  // shift is outside.
+  const std::vector<double> shares = distribution_of_u(base.size(), head.size());
+  std::size_t k = 0;
+  double below = 0, covered = 0;
+  while (k < differences.size() / 2) {
+    const double next = below + shares[k];
+    if (k > 0 && 1 - 2 * next < interval_confidence) break;
+    below = next;
+    covered = std::max(0.0, 1 - 2 * below);
+    ++k;
+  }
+  k = std::max<std::size_t>(k, 1);
+  const std::size_t last = differences.size() - k;
+  return {median(differences),
+          {differences[k - 1], differences[last], covered,
+           fmt::format("Hodges-Lehmann, differences {} and {} of {}", k, last + 1,
+                       differences.size())}};
+}
+
+std::vector<double> holm_adjusted(std::span<const double> p_values) {
+  std::vector<std::size_t> order(p_values.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, {}, [&](std::size_t i) { return p_values[i]; });
+  std::vector<double> adjusted(order.size());
+  double largest = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const double others = static_cast<double>(order.size() - i);
+    largest = std::max(largest, std::min(1.0, p_values[order[i]] * others));
+    adjusted[order[i]] = largest;
+  }
+  return adjusted;
+}
 
 std::optional<CommonFactor> take_out_common_factor(std::vector<RunValues>& metrics,
                                                    std::size_t earlier) {
@@ -190,8 +284,7 @@ std::optional<CommonFactor> take_out_common_factor(std::vector<RunValues>& metri
   for (double& value : factor.of_runs) value -= centre;
   for (RunValues& metric : metrics)
     if (metric.follows)
-      for (std::size_t run = 0; run < metric.worse.size(); ++run)
-        metric.worse[run] -= factor.of_runs[run];
+      std::ranges::transform(metric.worse, factor.of_runs, metric.worse.begin(), std::minus<>());
   const auto before = std::span(factor.of_runs).first(earlier);
   factor.head = median(std::span(factor.of_runs).subspan(earlier));
   const double led = trend_of(before)((earlier + factor.of_runs.size() - 1) / 2);
@@ -215,34 +308,37 @@ std::vector<RunRank> rank_runs(const std::vector<RunValues>& metrics, std::size_
   const std::vector<Group> groups = groups_of(runs, results);
   // Runs are slow far more often than fast, so even the best of a group is held against the others'
   // third quartile. Where groups cannot decide, against their median, from which `beyond` reckons.
-  const bool groups_decide = static_cast<double>(groups.size() + 1) * level >= 1;
+  const bool groups_decide = static_cast<double>(groups.size()) * level >= 1;
   const double reach = groups_decide ? 0.75 : 0.5;
   const std::vector<Sorted> all = sorted(metrics, groups_decide ? 0.5 : 0.25);
-  std::vector<double> worst(groups.size(), 0), distances;
-  Group head(results);
-  std::iota(head.begin(), head.end(), earlier);
+  std::vector<double> worst(groups.size() - 1, 0);  // without the head
   for (std::size_t i = 0; i < metrics.size(); ++i) {
     const Sorted& metric = all[i];
-    const auto is_known = [&](std::size_t run) { return !std::isnan(metric.worse[run]); };
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      if (!std::ranges::all_of(groups[g], is_known)) continue;
-      const auto [others, spread] = others_than(groups[g], metric, reach);
+    for (std::size_t g = 1; g < groups.size(); ++g) {
+      if (!metric.has(groups[g])) continue;
+      const auto [others, spread] = metric.others_than(groups[g], reach);
       const auto line = [at = others](std::size_t) { return at; };
-      worst[g] = std::max(worst[g], score_of(groups[g], metric, spread, line, distances));
+      worst[g - 1] = std::max(worst[g - 1], metric.score_of(groups[g], spread, line));
     }
-    const auto [others, spread] = others_than(head, metric, reach);
+    const auto [others, spread] = metric.others_than(groups.front(), reach);
     // Where a drift leads by itself is no change: that takes only from the head's own score.
-    const auto before = metric.worse.first(earlier);
-    const auto trend = trend_of(before);
+    const auto trend = trend_of(metric.worse.first(earlier));
     std::vector<double> beside;
-    for (std::size_t run = 0; run < earlier; ++run) beside.push_back(before[run] - trend(run));
+    for (std::size_t run = 0; run < earlier; ++run)
+      beside.push_back(metric.worse[run] - trend(run));
     const double raised = quantile(known(beside), reach);
     const auto line = [&, at = others](std::size_t run) {
       return std::max(at, trend(run) + raised);
     };
-    ranks[i].score = score_of(head, metric, spread, line, distances);
-    ranks[i].spread = spread;
-    ranks[i].limit = std::max(0.0, line(runs - 1) - median(known(metric.worse.first(earlier))));
+    const auto before = known(metric.worse.first(earlier));
+    const Shift shift = shift_of(before, metric.worse.subspan(earlier));
+    ranks[i] = {{.relative = metrics[i].relative,
+                 .worse = shift.estimate,
+                 .interval = shift.interval,
+                 .noise_floor = spread,
+                 .least = metrics[i].least,
+                 .threshold = std::max(0.0, line(runs - 1) - median(before))},
+                metric.score_of(groups.front(), spread, line)};
   }
   judge(ranks, std::move(worst), earlier, results, level);
   return ranks;

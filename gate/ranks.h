@@ -2,19 +2,43 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
+
+#include "gate/decision.h"
 
 namespace fathom::gate {
 
+// Two samples compared by ranks; neither is empty, and all values are finite.
+
+/// One-sided p-value of the Wilcoxon-Mann-Whitney rank-sum test: the probability, if base and head
+/// are exchangeable, of a rank sum of `head` at least as large as the one seen. Exact, over all
+/// ways to choose which of the pooled mid-ranks are the head's: for the rounds of a check, some
+/// dozens.
+double rank_test_greater(std::span<const double> base, std::span<const double> head);
+
+/// The smallest p-value that the test can give for so many values: 1 over the number of ways to
+/// choose `head` of them all.
+double smallest_rank_p(std::size_t base, std::size_t head);
+
+/// Hodges and Lehmann's estimate of how much larger head is than base (1963): the median of all
+/// pairwise differences. Its interval is from two of them, by the rank test's distribution: the
+/// narrowest that reaches `interval_confidence`; the whole range of the differences, with the lower
+/// confidence that it has, where none does.
+struct Shift {
+  double estimate = 0;
+  Interval interval;
+};
+Shift shift_of(std::span<const double> base, std::span<const double> head);
+
+/// Holm's adjusted p-values (1979), in the order given: rejecting those that are at most alpha
+/// keeps the probability of any false rejection at alpha, whatever the dependence.
+std::vector<double> holm_adjusted(std::span<const double> p_values);
+
 // Whether the last runs of a suite, the results of the head, are worse than chance explains: by
-// ranks of runs, and so whatever the noise's distribution and however the metrics go together.
-//
-// If nothing changed, the head's h results are any h of all N runs. So each group of h runs is
-// judged as the head is, against the runs that are not in it: its score is the largest over the
-// metrics of how far even its best run is above the others' third quartile, in spreads of those. A
-// metric of the head that scores above all but a share of the groups is worse at that level, for
-// the whole suite (the maxT method of Westfall and Young, "Resampling-based multiple testing",
-// 1993).
+// ranks of runs, and so whatever the noise's distribution and however the metrics go together (the
+// maxT method of Westfall and Young, "Resampling-based multiple testing", 1993; how it is used
+// here: docs/gate/method.md).
 
 /// One metric, larger is worse; NaN where a run lacks it. The earlier runs in their order in time,
 /// then the results of the head.
@@ -41,12 +65,11 @@ inline constexpr std::size_t fewest_for_common_factor = 5;
 std::optional<CommonFactor> take_out_common_factor(std::vector<RunValues>& metrics,
                                                    std::size_t earlier);
 
-/// What the ranks say of one metric of the head.
+/// What the ranks say of one metric of the head. Its p is the share of the groups of runs that
+/// score as high in any metric.
 struct RunRank {
+  Evidence evidence;
   double score = 0;      ///< spreads by which even its best result is worse
-  double p = 1;          ///< share of the groups that score as high in any metric
-  double limit = 0;      ///< how much worse it must be for more than a pass, on the metric's scale
-  double spread = 0;     ///< of its earlier runs
   bool suspect = false;  ///< farther out than runs that did not change are in most suites
   bool sure = false;     ///< worse, at the level asked for
 };
@@ -57,7 +80,8 @@ bool drifts(const RunValues& metric, std::size_t earlier);
 /// Ranks the head for the worse. `level`: false alarms of a whole suite in both directions, of
 /// which this one has half. A single result among fewer runs than ranks need (49 for 2 %) is sure
 /// where it can be and is far beyond all: by as much as keeps the level for tails as heavy as those
-/// of Student's t with two degrees of freedom.
+/// of Student's t with two degrees of freedom. Each metric is in all of the head's results and in
+/// an earlier run.
 std::vector<RunRank> rank_runs(const std::vector<RunValues>& metrics, std::size_t earlier,
                                double level);
 
