@@ -7,11 +7,43 @@
 #include <cmath>
 #include <string_view>
 
+#include "reports/facts_table.h"
+#include "results/clean_text.h"
 #include "results/fail.h"
+#include "results/parse_number.h"
 #include "tools/export/export.h"
 
 namespace fathom {
 namespace {
+
+/// "NVIDIA H200, driver 580.159.04, 2026-11-24T12:00:41Z, Fathom 0.2.0 (763460e006f4)"; begins with
+/// "REPLAY: " for a replay. One line without control characters.
+std::string origin_of(const Document& document) {
+  const bool replay = document.source == Source::replay;
+  return clean(fmt::format("{}{}, driver {}, {}, Fathom {} ({})", replay ? "REPLAY: " : "",
+                           document.fingerprint.gpu_name, document.fingerprint.driver,
+                           document.date, document.fathom_version, document.fathom_commit));
+}
+
+struct KnownFact {
+  std::optional<double> value{};
+  std::string reason = "not in this result";  ///< why it has no value
+  bool noisy = false;
+};
+
+/// A fact by its id, or what the driver says of the GPU: "gpu.sms", "gpu.compute_capability",
+/// "gpu.sm_clock_max" (Hz) and "gpu.memory_size" (B).
+KnownFact known_fact(const Document& document, const std::string& id) {
+  const Fingerprint& gpu = document.fingerprint;
+  const auto driver = [](const auto& value) { return KnownFact{value, "the driver did not say"}; };
+  if (id == "gpu.sms") return driver(gpu.sms);
+  if (id == "gpu.sm_clock_max") return driver(gpu.sm_clock_max_hz);
+  if (id == "gpu.memory_size") return driver(gpu.memory_bytes);
+  if (id == "gpu.compute_capability") return driver(parse_number<double>(gpu.compute_capability));
+  const auto fact = std::ranges::find(document.facts, id, &Fact::id);
+  if (fact == document.facts.end()) return {};
+  return {fact->value, clean(fact->reason), reports::Notes(document).is_noisy(fact->evidence)};
+}
 
 using FactValues = std::vector<double>;
 
