@@ -47,14 +47,14 @@ KnownFact known_fact(const Document& document, const std::string& id) {
 
 using FactValues = std::vector<double>;
 
-/// A parameter made of facts, which `value` gets in their order. Not a number: it does not fit.
+/// A parameter made of facts, which `value` gets in their order. Empty: they do not fit it.
 struct SimulatorParameter {
   std::string name;
   std::vector<std::string> facts;
   std::string (*value)(const FactValues&);
 };
 
-/// A cycle is the simulator's smallest time. Empty: not to be had.
+/// A cycle is the simulator's smallest time.
 std::string whole(double number) {
   return number > 0 && number < 1e9 ? fmt::format("{:.0f}", number) : "";
 }
@@ -209,22 +209,19 @@ std::string inductor_export(const Document& document) {
                clock = needed("gpu.sm_clock_max"), memory = needed("gpu.memory_size");
   std::string tops;
   for (const DataType& type : data_types) {
-    double fastest = 0;
-    std::string of;
+    const Fact* fastest = nullptr;
     for (const Fact& fact : document.facts) {
       const auto begins = [&](std::string_view start) { return fact.id.starts_with(start); };
-      if (!fact.id.ends_with(".throughput") || !std::ranges::any_of(type.instructions, begins) ||
-          fact.value.value_or(0) <= fastest)
-        continue;
-      fastest = *fact.value;
-      of = fact.id;
+      if (fact.id.ends_with(".throughput") && std::ranges::any_of(type.instructions, begins) &&
+          fact.value.value_or(0) > (fastest ? *fastest->value : 0))
+        fastest = &fact;
     }
-    if (of.empty()) {
+    if (!fastest)
       tops += fmt::format("        # {}: not measured\n", type.key);
-      continue;
-    }
-    tops += fmt::format("        {}: {:.1f},  # {}{}\n", type.key, fastest * 2 * sms * clock / 1e12,
-                        of, known_fact(document, of).noisy ? ", noisy" : "");
+    else
+      tops += fmt::format("        {}: {:.1f},  # {}{}\n", type.key,
+                          *fastest->value * 2 * sms * clock / 1e12, fastest->id,
+                          known_fact(document, fastest->id).noisy ? ", noisy" : "");
   }
   return fmt::format(
       "# {}\n"

@@ -213,20 +213,17 @@ Prediction predict(const GlobalFlags& flags) {
 }
 
 void add_flags(CLI::App& app, GlobalFlags& flags) {
-  add_pattern_flags(app, flags.access);
+  add_pattern_flags(app, flags.access, "which lanes touch which sectors of which lines",
+                    "  fathom predict global load --base 4\n"
+                    "  fathom predict global store --bytes 16 --stride 64 --json\n"
+                    "  fathom predict global --pattern aos --elements 1000000 --struct-bytes 16 "
+                    "--member-bytes 4\n"
+                    "  fathom predict global --pattern transpose --matrix 4096x4096 --naive\n"
+                    "  fathom predict global --patterns accesses.csv > sectors.csv\n");
   CLI::Option* kernel = add_kernel_flags(app, flags);
   for (const char* other : {"--patterns", "--column", "--row", "--lanes", "--row-elements",
                             "--padding", "--xor-swizzle", "--first"})
     kernel->excludes(app.get_option(other));
-  app.footer(std::string("The picture shows which lanes touch which sectors of which lines.\n\n") +
-             patterns_help +
-             "Examples:\n"
-             "  fathom predict global load --base 4\n"
-             "  fathom predict global store --bytes 16 --stride 64 --json\n"
-             "  fathom predict global --pattern aos --elements 1000000 --struct-bytes 16 "
-             "--member-bytes 4\n"
-             "  fathom predict global --pattern transpose --matrix 4096x4096 --naive\n"
-             "  fathom predict global --patterns accesses.csv > sectors.csv\n");
 }
 
 }  // namespace

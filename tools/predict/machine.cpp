@@ -23,19 +23,27 @@ namespace {
 using namespace models;
 using Json = nlohmann::ordered_json;
 
-/// Where the table keeps a precision's peak, and what an entry's axis of types may call it beside
-/// its name.
+/// Where the table keeps a precision's peak, how wide a product's elements are, and what an entry's
+/// axis of types may call it beside its name.
 struct Precision {
   std::string name;
   Sourced<double> GpuSpec::*peak;
+  double input_bytes, output_bytes;
   std::vector<std::string> other_names{};
 };
 
-const std::vector<Precision> precision_table{
-    {"fp64", &GpuSpec::fp64_flops, {"double"}},     {"fp64-tensor", &GpuSpec::fp64_tensor_flops},
-    {"fp32", &GpuSpec::fp32_flops, {"float"}},      {"tf32", &GpuSpec::tf32_flops},
-    {"fp16", &GpuSpec::fp16_flops, {"half"}},       {"bf16", &GpuSpec::bf16_flops, {"bfloat16"}},
-    {"fp8", &GpuSpec::fp8_flops, {"e4m3", "e5m2"}}, {"int8", &GpuSpec::int8_ops}};
+const std::vector<Precision> precision_table{{"fp64", &GpuSpec::fp64_flops, 8, 8, {"double"}},
+                                             {"fp64-tensor", &GpuSpec::fp64_tensor_flops, 8, 8},
+                                             {"fp32", &GpuSpec::fp32_flops, 4, 4, {"float"}},
+                                             {"tf32", &GpuSpec::tf32_flops, 4, 4},
+                                             {"fp16", &GpuSpec::fp16_flops, 2, 2, {"half"}},
+                                             {"bf16", &GpuSpec::bf16_flops, 2, 2, {"bfloat16"}},
+                                             {"fp8", &GpuSpec::fp8_flops, 1, 2, {"e4m3", "e5m2"}},
+                                             {"int8", &GpuSpec::int8_ops, 1, 4}};
+
+const Precision& find_precision(const std::string& name) {
+  return *std::ranges::find(precision_table, name, &Precision::name);
+}
 
 /// Unless DRAM's counter says that most of the entry's bytes were written: writes alone can be
 /// faster than whatever reads.
@@ -131,7 +139,7 @@ MachineFigure Machine::bandwidth() const {
 }
 
 std::optional<MachineFigure> Machine::peak(const std::string& precision) const {
-  const Precision& wanted = *std::ranges::find(precision_table, precision, &Precision::name);
+  const Precision& wanted = find_precision(precision);
   const auto best_product = measured([&](const Entry& entry) {
     const bool counts = entry.metric.unit == "FLOP/s" || entry.metric.unit == "op/s";
     return counts && has_precision(entry, wanted);
@@ -187,24 +195,15 @@ struct RooflineArguments {
   std::vector<std::uint64_t> gemm;  ///< m, n, k
 };
 
-/// Bytes of an operand's element, and of a result's where it is wider.
-std::pair<double, double> element_bytes(const std::string& precision) {
-  if (precision.starts_with("fp64")) return {8, 8};
-  if (precision == "fp32" || precision == "tf32") return {4, 4};
-  if (precision == "fp8") return {1, 2};
-  if (precision == "int8") return {1, 4};
-  return {2, 2};
-}
-
 /// What the kernel does, if there is one.
 std::optional<RooflineKernel> kernel_of(const RooflineArguments& arguments) {
   if (!arguments.gemm.empty()) {
-    const auto [input, output] = element_bytes(arguments.precision);
+    const Precision& precision = find_precision(arguments.precision);
     const MatrixProduct product{.m = static_cast<double>(arguments.gemm[0]),
                                 .n = static_cast<double>(arguments.gemm[1]),
                                 .k = static_cast<double>(arguments.gemm[2]),
-                                .input_bytes = input,
-                                .output_bytes = output};
+                                .input_bytes = precision.input_bytes,
+                                .output_bytes = precision.output_bytes};
     return RooflineKernel{matrix_product_flops(product), {{"DRAM", matrix_product_bytes(product)}}};
   }
   if (!arguments.flops && !arguments.bytes) return std::nullopt;

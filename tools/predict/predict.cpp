@@ -23,13 +23,6 @@ namespace {
 using namespace models;
 using Json = nlohmann::ordered_json;
 
-/// The models say in lower case, and without a full stop, what is wrong with their input.
-std::string as_sentence(std::string text) {
-  if (text.empty()) return text;
-  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-  return text.back() == '.' ? text : text + ".";
-}
-
 std::vector<std::string_view> split_list(std::string_view list) {
   std::vector<std::string_view> fields;
   for (std::size_t end; (end = list.find(',')) != list.npos; list.remove_prefix(end + 1))
@@ -95,7 +88,10 @@ std::function<ExitCode()> printed(CLI::App& app, std::function<Prediction()> pre
       print_out(*as_json ? said.json.dump(2) + "\n" : said.text);
       return ExitCode::ok;
     } catch (const std::invalid_argument& refusal) {
-      throw Error(ExitCode::bad_input, as_sentence(refusal.what()));
+      // The models say it in lower case, and without a full stop.
+      std::string sentence = fmt::format("{}.", refusal.what());
+      sentence.front() = static_cast<char>(std::toupper(sentence.front()));
+      throw Error(ExitCode::bad_input, sentence);
     }
   };
 }
@@ -121,7 +117,8 @@ Command predict_command() {
 
 // --- warp accesses -------------------------------------------------------------------------------
 
-void add_pattern_flags(CLI::App& app, PatternFlags& flags) {
+void add_pattern_flags(CLI::App& app, PatternFlags& flags, const char* picture_shows,
+                       const char* examples) {
   app.add_option("OP", flags.op, "load or store")
       ->check(one_of({"load", "store"}))
       ->capture_default_str();
@@ -159,6 +156,13 @@ void add_pattern_flags(CLI::App& app, PatternFlags& flags) {
   auto* file =
       path_flag(app, "--patterns", flags.file, "Many accesses from a CSV file, answered in CSV");
   for (auto* option : one_access) file->excludes(option);
+  app.footer(fmt::format(
+      "The picture shows {}.\n\n"
+      "FILE has the header op,bytes,lane0,...,lane31 and a row for each access: load or store,\n"
+      "bytes a lane, and a byte address a lane, empty where it is inactive. Nothing is printed\n"
+      "unless every row is good.\n\n"
+      "Examples:\n{}",
+      picture_shows, examples));
 }
 
 WarpAccess access_of(const PatternFlags& flags) {

@@ -75,14 +75,10 @@ struct PatternFlags {
   std::optional<std::string> file;      ///< patterns in bulk
 };
 
-/// Adds the flags to a subcommand; those that contradict each other exclude each other.
-void add_pattern_flags(CLI::App& app, PatternFlags& flags);
-
-/// For the help of both.
-inline constexpr const char* patterns_help =
-    "FILE has the header op,bytes,lane0,...,lane31 and a row for each access: load or store,\n"
-    "bytes a lane, and a byte address a lane, empty where it is inactive. Nothing is printed\n"
-    "unless every row is good.\n\n";
+/// Adds the flags to a subcommand; those that contradict each other exclude each other. Its help
+/// ends with what the picture shows, what a file of accesses holds, and examples.
+void add_pattern_flags(CLI::App& app, PatternFlags& flags, const char* picture_shows,
+                       const char* examples);
 
 /// Throws Error(bad_input), or std::invalid_argument where the model's builders do.
 models::WarpAccess access_of(const PatternFlags& flags);

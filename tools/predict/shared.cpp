@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <numeric>
 #include <regex>
 
 #include "models/shared_memory.h"
@@ -23,9 +24,7 @@ using namespace models;
 using Json = nlohmann::ordered_json;
 
 std::uint32_t lanes_of(const SharedWavefront& wavefront) {
-  std::uint32_t lanes = 0;
-  for (const std::uint32_t served : wavefront.lanes) lanes |= served;
-  return lanes;
+  return std::reduce(wavefront.lanes.begin(), wavefront.lanes.end(), 0u, std::bit_or());
 }
 
 /// Why the access costs what it does.
@@ -114,16 +113,11 @@ Prediction predict(const PatternFlags& flags) {
 }
 
 void add_flags(CLI::App& app, PatternFlags& flags) {
-  add_pattern_flags(app, flags);
-  app.footer(
-      std::string(
-          "The picture shows which lane gets its word from which bank in which wavefront.\n\n") +
-      patterns_help +
-      "Examples:\n"
-      "  fathom predict shared load --stride 8\n"
-      "  fathom predict shared load --column 0 --row-elements 32 --padding 1\n"
-      "  fathom predict shared store --bytes 16 --lanes 0,16,,64 --json\n"
-      "  fathom predict shared --patterns accesses.csv > wavefronts.csv\n");
+  add_pattern_flags(app, flags, "which lane gets its word from which bank in which wavefront",
+                    "  fathom predict shared load --stride 8\n"
+                    "  fathom predict shared load --column 0 --row-elements 32 --padding 1\n"
+                    "  fathom predict shared store --bytes 16 --lanes 0,16,,64 --json\n"
+                    "  fathom predict shared --patterns accesses.csv > wavefronts.csv\n");
 }
 
 // --- the layout of a tile ------------------------------------------------------------------------

@@ -230,16 +230,18 @@ void say_machine(Prediction& said, const TransformerArguments& a, const Machine&
 void say_table(Prediction& said, const TransformerArguments& a, const Transformer& model) {
   said.say("\nGPUs that hold it in {} of their memory, by their data sheets:\n",
            format_percent(a.usable / 100));
-  said.say("  {:<16} {:>6}  {:>9}  {:>12}  {:>12}  {:>12}\n", "GPU", "needed", "of memory",
-           "prefill", "decode", "tokens/s");
+  const auto say_row = [&](const auto&... cells) {
+    said.say("  {:<16} {:>6}  {:>9}  {:>12}  {:>12}  {:>12}\n", cells...);
+  };
+  say_row("GPU", "needed", "of memory", "prefill", "decode", "tokens/s");
   for (const GpuSpec& spec : gpu_table()) {
     const OnGpu on = on_gpu(Machine(spec), model, a, std::nullopt);
     Json& row = said.json["table"].emplace_back(Json{{"gpu", spec.name}});
     row.update(on.gpus_needed ? to_json(on) : Json{{"gpus_needed", nullptr}});
     if (on.gpus_needed)
-      said.say("  {:<16} {:>6}  {:>9}  {:>12}  {:>12}  {:>12}\n", spec.name, *on.gpus_needed,
-               gigabytes(on.memory.value), format_time(on.bounds.prefill.seconds),
-               format_time(on.bounds.decode.seconds), format_number(on.bounds.tokens_per_second));
+      say_row(spec.name, *on.gpus_needed, gigabytes(on.memory.value),
+              format_time(on.bounds.prefill.seconds), format_time(on.bounds.decode.seconds),
+              format_number(on.bounds.tokens_per_second));
     else
       said.say("  {:<16} {:>6}\n", spec.name, "none");
   }
