@@ -3,7 +3,7 @@
 #include "test_folder.h"
 #include "tests/testing.h"
 #include "tests/unit/open_models.h"
-#include "tools/predict/transformer_config.h"
+#include "tools/predict/predict.h"
 
 namespace fathom {
 namespace {

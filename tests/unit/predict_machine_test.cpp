@@ -1,4 +1,4 @@
-#include "tools/predict/machine.h"
+#include "tools/predict/predict.h"
 
 #include <CLI/CLI.hpp>
 

@@ -1,4 +1,4 @@
-#include "tools/predict/patterns.h"
+#include "tools/predict/predict.h"
 
 #include "models/global_memory.h"
 #include "models/shared_memory.h"

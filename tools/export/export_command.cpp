@@ -1,11 +1,16 @@
-#include "tools/export/export.h"
+// `fathom export`, and the formats that list figures: machine, csv, openmetrics, bmf.
 
 #include <fmt/format.h>
+#include <fmt/ostream.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
+#include <iomanip>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
+#include <set>
+#include <sstream>
 
 #include "reports/facts.h"
 #include "reports/facts_table.h"
@@ -16,8 +21,207 @@
 #include "results/names.h"
 #include "results/text.h"
 #include "tools/commands.h"
+#include "tools/export/export.h"
 
 namespace fathom {
+namespace {
+
+/// A fact or an entry of a result document, as other programs take one.
+struct ExportedFigure {
+  std::string name;  ///< the fact's id or the entry's name; "REPLAY/..." of a replay
+  std::string unit;
+  Better better = Better::higher;
+  std::optional<double> value{};
+  std::optional<Interval> interval{};
+  std::size_t samples = 0;
+  bool noisy = false;
+  std::string method{};  ///< a fact's
+  std::string reason{};  ///< why there is no value
+};
+
+/// The document's facts; its entries where it states no fact, as suites other than the atlas do.
+/// An entry whose output is wrong, or that beats its bound, has no value here.
+std::vector<ExportedFigure> exported_figures(const Document& document) {
+  std::vector<ExportedFigure> figures;
+  const std::string prefix = document.source == Source::replay ? keys::replay_prefix : "";
+  const reports::Notes notes(document);
+  for (const Fact& fact : document.facts)
+    figures.push_back({prefix + fact.id, fact.unit, fact.better, fact.value, fact.interval,
+                       static_cast<std::size_t>(fact.repeats), notes.is_noisy(fact.evidence),
+                       fact.method, fact.reason});
+  if (!document.facts.empty()) return figures;
+  for (const Entry& entry : document.entries) {
+    const Verdict& verdict = entry.verdict;
+    ExportedFigure figure{prefix + entry.name, entry.metric.unit, entry.metric.better};
+    figure.samples = entry.samples.size();
+    figure.noisy = verdict.status == VerdictStatus::noisy;
+    if (entry.metric.value && !reports::is_failure(verdict.status)) {
+      figure.value = entry.metric.value;
+      figure.interval = entry.interval;
+    } else {
+      figure.reason = verdict.reasons.empty() ? "the case gave no value" : verdict.reasons.front();
+    }
+    figures.push_back(std::move(figure));
+  }
+  return figures;
+}
+
+using ExportJson = nlohmann::ordered_json;
+
+std::string json_text(const ExportJson& json) {
+  return json.dump(1, ' ', false, ExportJson::error_handler_t::replace) + "\n";
+}
+
+std::vector<ExportedFigure> figures_with_values(const Document& document) {
+  std::vector<ExportedFigure> figures = exported_figures(document);
+  std::set<std::string> names;  // repetitions of a case share one, and the readers take one value
+  std::erase_if(figures, [&names](const ExportedFigure& figure) {
+    return !figure.value || !names.insert(figure.name).second;
+  });
+  if (figures.empty())
+    throw Error(ExitCode::incomplete, "The result has no figure with a value to export.");
+  return figures;
+}
+
+/// A field of RFC 4180: what a reader could take for its own is quoted.
+std::string csv_field(const std::string& text) {
+  const std::string field = clean(text);
+  if (field.find_first_of(",\"") == std::string::npos) return field;
+  return fmt::format("{}", fmt::streamed(std::quoted(field, '"', '"')));
+}
+
+/// "B/s" is bytes_per_second: Prometheus wants base units in full, at the end of a name.
+std::string unit_in_words(const std::string& unit) {
+  struct Word {
+    const char *one, *many;
+  };
+  static const std::map<std::string, Word> words{
+      {"B", {"byte", "bytes"}},    {"s", {"second", "seconds"}}, {"W", {"watt", "watts"}},
+      {"J", {"joule", "joules"}},  {"clk", {"cycle", "cycles"}}, {"cycles", {"cycle", "cycles"}},
+      {"Hz", {"hertz", "hertz"}},  {"op", {"op", "ops"}},        {"%", {"percent", "percent"}},
+      {"FLOP", {"flop", "flops"}}, {"C", {"celsius", "celsius"}}};
+  std::istringstream parts(unit);
+  std::string text;
+  for (std::string part; std::getline(parts, part, '/');) {
+    if (const auto word = words.find(part); word != words.end())
+      part = text.empty() ? word->second.many : word->second.one;
+    for (char& c : part)
+      c = std::isalnum(static_cast<unsigned char>(c)) ? static_cast<char>(std::tolower(c)) : '_';
+    text += (text.empty() ? "" : "_per_") + part;
+  }
+  return text.empty() ? "ratio" : text;
+}
+
+}  // namespace
+
+std::string quoted(const std::string& text) { return nlohmann::json(clean(text)).dump(); }
+
+void require_facts(const Document& document, const std::string& format) {
+  if (!document.facts.empty()) return;
+  fail(ExitCode::incomplete,
+       "{} needs facts, and a result of suite {} has none: export one of `fathom run --suite "
+       "atlas`.",
+       format, quotable(document.suite));
+}
+
+std::string machine_export(const Document& document) {
+  require_facts(document, "machine");
+  const ExportJson whole = to_json(document);
+  const ExportJson& run = whole.at("context").at(keys::own);
+  ExportJson facts = whole.at(keys::own).at("facts");
+  const std::vector<ExportedFigure> figures = exported_figures(document);
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    facts[i].erase("counters");  // the result document backs a fact; who reads this needs the fact
+    facts[i].erase("evidence");
+    facts[i]["noisy"] = figures[i].noisy;
+  }
+  return json_text({{"fathom_machine", 1},
+                    {"date", document.date},
+                    {"source", to_string(document.source)},
+                    {"suite", document.suite},
+                    {"fathom_version", document.fathom_version},
+                    {"fathom_commit", document.fathom_commit},
+                    {"gpu", run.at("fingerprint")},
+                    {"bounds", run.at("bounds")},
+                    {"facts", facts}});
+}
+
+std::string csv_export(const Document& document) {
+  std::string text =
+      "name,unit,better,value,low,high,confidence,samples,noisy,gpu,date,method,reason\n";
+  const std::string run = csv_field(document.fingerprint.gpu_name) + "," + csv_field(document.date);
+  for (const ExportedFigure& figure : exported_figures(document)) {
+    const auto& interval = figure.interval;
+    text += fmt::format(
+        "{},{},{},{},{},{},{},{},{},{}\n", csv_field(figure.name), csv_field(figure.unit),
+        to_string(figure.better), figure.value ? fmt::format("{}", *figure.value) : "",
+        interval ? fmt::format("{},{},{}", interval->low, interval->high, interval->confidence)
+                 : ",,",
+        figure.samples, figure.noisy, run, csv_field(figure.method), csv_field(figure.reason));
+  }
+  return text;
+}
+
+std::string openmetrics_export(const Document& document) {
+  // Lines of one name stand together, and what it is comes first.
+  std::map<std::string, std::string> families;
+  const auto add = [&families](const std::string& family, const std::string& unit, const char* help,
+                               const std::string& labels, double value) {
+    const std::string name = unit.empty() ? family : family + "_" + unit;
+    std::string& text = families[name];
+    if (text.empty()) {
+      text = fmt::format("# HELP {0} {1}\n# TYPE {0} gauge\n", name, help);
+      if (!unit.empty()) text += fmt::format("# UNIT {} {}\n", name, unit);
+    }
+    text += fmt::format("{}{{{}}} {}\n", name, labels, value);
+  };
+  const Fingerprint& gpu = document.fingerprint;
+  const std::string card =
+      fmt::format("gpu={},gpu_uuid_hash={}", quoted(gpu.gpu_name), quoted(gpu.gpu_uuid_hash));
+  const std::string run = fmt::format("{},suite={}", card, quoted(document.suite));
+  add("fathom_run_info", "", "What measured, and with which driver.",
+      fmt::format("{},driver={},version={},commit={},source=\"{}\"", run, quoted(gpu.driver),
+                  quoted(document.fathom_version), quoted(document.fathom_commit),
+                  to_string(document.source)),
+      1);
+  if (const auto time = parse_utc_time(document.date))
+    add("fathom_run_timestamp", "seconds", "When it was measured, since 1970.", run,
+        static_cast<double>(time->time_since_epoch().count()));
+  for (const ExportedFigure& figure : figures_with_values(document)) {
+    const std::string unit = unit_in_words(figure.unit);
+    const std::string labels = fmt::format("name={},better=\"{}\",{}", quoted(figure.name),
+                                           to_string(figure.better), card);
+    add("fathom", unit, "The measured figure.", labels, *figure.value);
+    if (figure.interval) {
+      add("fathom_low", unit, "The low end of its interval.", labels, figure.interval->low);
+      add("fathom_high", unit, "The high end of its interval.", labels, figure.interval->high);
+    }
+    add("fathom_noisy", "", "1 where the figure is noisy.", labels, figure.noisy);
+  }
+  std::string all;
+  for (const auto& [name, lines] : families) all += lines;
+  return all + "# EOF\n";
+}
+
+std::string bmf_export(const Document& document) {
+  ExportJson json = ExportJson::object();
+  for (const ExportedFigure& figure : figures_with_values(document)) {
+    // A measure of Bencher's has one unit and one direction, so its name says both.
+    const std::string measure =
+        fmt::format("{}, {} is better", figure.unit.empty() ? "ratio" : clean(figure.unit),
+                    to_string(figure.better));
+    ExportJson& metric = json[clean(figure.name)][measure];
+    metric["value"] = *figure.value;
+    if (figure.interval) {
+      metric["lower_value"] = figure.interval->low;
+      metric["upper_value"] = figure.interval->high;
+    }
+  }
+  return json_text(json);
+}
+
+// --- the command ---------------------------------------------------------------------------------
+
 namespace {
 
 struct ExportFormat {
@@ -68,60 +272,6 @@ void add_export(CLI::App& app, ExportArguments& options) {
 }
 
 }  // namespace
-
-std::vector<ExportedFigure> exported_figures(const Document& document) {
-  std::vector<ExportedFigure> figures;
-  const std::string prefix = document.source == Source::replay ? keys::replay_prefix : "";
-  const reports::Notes notes(document);
-  for (const Fact& fact : document.facts)
-    figures.push_back({prefix + fact.id, fact.unit, fact.better, fact.value, fact.interval,
-                       static_cast<std::size_t>(fact.repeats), notes.is_noisy(fact.evidence),
-                       fact.method, fact.reason});
-  if (!document.facts.empty()) return figures;
-  for (const Entry& entry : document.entries) {
-    const Verdict& verdict = entry.verdict;
-    ExportedFigure figure{prefix + entry.name, entry.metric.unit, entry.metric.better};
-    figure.samples = entry.samples.size();
-    figure.noisy = verdict.status == VerdictStatus::noisy;
-    if (entry.metric.value && !reports::is_failure(verdict.status)) {
-      figure.value = entry.metric.value;
-      figure.interval = entry.interval;
-    } else {
-      figure.reason = verdict.reasons.empty() ? "the case gave no value" : verdict.reasons.front();
-    }
-    figures.push_back(std::move(figure));
-  }
-  return figures;
-}
-
-KnownFact known_fact(const Document& document, const std::string& id) {
-  const Fingerprint& gpu = document.fingerprint;
-  const auto driver = [](const auto& value) { return KnownFact{value, "the driver did not say"}; };
-  if (id == "gpu.sms") return driver(gpu.sms);
-  if (id == "gpu.sm_clock_max") return driver(gpu.sm_clock_max_hz);
-  if (id == "gpu.memory_size") return driver(gpu.memory_bytes);
-  if (id == "gpu.compute_capability") return driver(parse_number<double>(gpu.compute_capability));
-  const auto fact = std::ranges::find(document.facts, id, &Fact::id);
-  if (fact == document.facts.end()) return {};
-  return {fact->value, clean(fact->reason), reports::Notes(document).is_noisy(fact->evidence)};
-}
-
-std::string origin_of(const Document& document) {
-  const bool replay = document.source == Source::replay;
-  return clean(fmt::format("{}{}, driver {}, {}, Fathom {} ({})", replay ? "REPLAY: " : "",
-                           document.fingerprint.gpu_name, document.fingerprint.driver,
-                           document.date, document.fathom_version, document.fathom_commit));
-}
-
-std::string quoted(const std::string& text) { return nlohmann::json(clean(text)).dump(); }
-
-void require_facts(const Document& document, const std::string& format) {
-  if (!document.facts.empty()) return;
-  fail(ExitCode::incomplete,
-       "{} needs facts, and a result of suite {} has none: export one of `fathom run --suite "
-       "atlas`.",
-       format, quotable(document.suite));
-}
 
 Command export_command() {
   return {.name = "export",

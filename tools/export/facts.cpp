@@ -7,22 +7,53 @@
 #include <cmath>
 #include <string_view>
 
+#include "reports/facts_table.h"
 #include "results/fail.h"
+#include "results/text.h"
 #include "tools/export/export.h"
 
 namespace fathom {
 namespace {
 
+/// "NVIDIA H200, driver 580.159.04, 2026-11-24T12:00:41Z, Fathom 0.2.0 (763460e006f4)"; begins with
+/// "REPLAY: " for a replay. One line without control characters.
+std::string origin_of(const Document& document) {
+  const bool replay = document.source == Source::replay;
+  return clean(fmt::format("{}{}, driver {}, {}, Fathom {} ({})", replay ? "REPLAY: " : "",
+                           document.fingerprint.gpu_name, document.fingerprint.driver,
+                           document.date, document.fathom_version, document.fathom_commit));
+}
+
+struct KnownFact {
+  std::optional<double> value{};
+  std::string reason = "not in this result";  ///< why it has no value
+  bool noisy = false;
+};
+
+/// A fact by its id, or what the driver says of the GPU: "gpu.sms", "gpu.compute_capability",
+/// "gpu.sm_clock_max" (Hz) and "gpu.memory_size" (B).
+KnownFact known_fact(const Document& document, const std::string& id) {
+  const Fingerprint& gpu = document.fingerprint;
+  const auto driver = [](const auto& value) { return KnownFact{value, "the driver did not say"}; };
+  if (id == "gpu.sms") return driver(gpu.sms);
+  if (id == "gpu.sm_clock_max") return driver(gpu.sm_clock_max_hz);
+  if (id == "gpu.memory_size") return driver(gpu.memory_bytes);
+  if (id == "gpu.compute_capability") return driver(parse_number<double>(gpu.compute_capability));
+  const auto fact = std::ranges::find(document.facts, id, &Fact::id);
+  if (fact == document.facts.end()) return {};
+  return {fact->value, clean(fact->reason), reports::Notes(document).is_noisy(fact->evidence)};
+}
+
 using FactValues = std::vector<double>;
 
-/// A parameter made of facts, which `value` gets in their order. Not a number: it does not fit.
+/// A parameter made of facts, which `value` gets in their order. Empty: they do not fit it.
 struct SimulatorParameter {
   std::string name;
   std::vector<std::string> facts;
   std::string (*value)(const FactValues&);
 };
 
-/// A cycle is the simulator's smallest time. Empty: not to be had.
+/// A cycle is the simulator's smallest time.
 std::string whole(double number) {
   return number > 0 && number < 1e9 ? fmt::format("{:.0f}", number) : "";
 }
@@ -177,22 +208,19 @@ std::string inductor_export(const Document& document) {
                clock = needed("gpu.sm_clock_max"), memory = needed("gpu.memory_size");
   std::string tops;
   for (const DataType& type : data_types) {
-    double fastest = 0;
-    std::string of;
+    const Fact* fastest = nullptr;
     for (const Fact& fact : document.facts) {
       const auto begins = [&](std::string_view start) { return fact.id.starts_with(start); };
-      if (!fact.id.ends_with(".throughput") || !std::ranges::any_of(type.instructions, begins) ||
-          fact.value.value_or(0) <= fastest)
-        continue;
-      fastest = *fact.value;
-      of = fact.id;
+      if (fact.id.ends_with(".throughput") && std::ranges::any_of(type.instructions, begins) &&
+          fact.value.value_or(0) > (fastest ? *fastest->value : 0))
+        fastest = &fact;
     }
-    if (of.empty()) {
+    if (!fastest)
       tops += fmt::format("        # {}: not measured\n", type.key);
-      continue;
-    }
-    tops += fmt::format("        {}: {:.1f},  # {}{}\n", type.key, fastest * 2 * sms * clock / 1e12,
-                        of, known_fact(document, of).noisy ? ", noisy" : "");
+    else
+      tops += fmt::format("        {}: {:.1f},  # {}{}\n", type.key,
+                          *fastest->value * 2 * sms * clock / 1e12, fastest->id,
+                          known_fact(document, fastest->id).noisy ? ", noisy" : "");
   }
   return fmt::format(
       "# {}\n"

@@ -1,14 +1,15 @@
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
-
-#include <algorithm>
+// `fathom predict global`.
 
 #include "models/global_memory.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
 #include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
 #include "results/text.h"
-#include "tools/predict/patterns.h"
+#include "tools/predict/predict.h"
 
 namespace fathom {
 namespace {
@@ -19,10 +20,8 @@ using Json = nlohmann::ordered_json;
 struct GlobalFlags {
   PatternFlags access;
   std::string pattern;  ///< "stream", "aos" or "transpose"; empty: one warp access
-  StructPattern aos{.struct_bytes = 0, .member_bytes = 0};
+  StructPattern aos{.struct_bytes = 0, .member_bytes = 0};  ///< elements and threads: stream, too
   TransposePattern transpose;
-  std::uint64_t elements = 0;
-  int threads = 256;
   std::string matrix;             ///< "4096x4096"
   bool naive = false;             ///< a transpose not through shared memory
   const CLI::App* app = nullptr;  ///< that knows which flags were given
@@ -52,9 +51,9 @@ CLI::Option* add_kernel_flags(CLI::App& app, GlobalFlags& flags) {
                 "a thread each) or transpose (--bytes an element)",
                 {"stream", "aos", "transpose"});
   StructPattern& aos = flags.aos;
-  number_flag(app, "--elements", flags.elements, "Accesses, or structures, of the kernel", 1,
+  number_flag(app, "--elements", aos.elements, "Accesses, or structures, of the kernel", 1,
               most_elements);
-  number_flag(app, "--threads", flags.threads, "Threads a block; stream and aos", 1, 1024);
+  number_flag(app, "--threads", aos.threads_per_block, "Threads a block; stream and aos", 1, 1024);
   number_flag(app, "--struct-bytes", aos.struct_bytes, "Size of a structure", 1, most_bytes);
   number_flag(app, "--member-offset", aos.member_offset, "Offset of the member accessed", 0,
               most_bytes);
@@ -86,35 +85,31 @@ void check_kernel_flags(const GlobalFlags& flags) {
 /// "4096x1024" into rows and columns.
 void parse_matrix(const std::string& text, TransposePattern& pattern) {
   const std::size_t by = std::min(text.find('x'), text.size());
-  const auto size = [](const std::string& digits) {
-    return parse_number<std::uint64_t>(digits).value_or(0);
-  };
-  pattern.rows = size(text.substr(0, by));
-  pattern.columns = size(text.substr(std::min(by + 1, text.size())));
+  pattern.rows = parse_number<std::uint64_t>(text.substr(0, by)).value_or(0);
+  pattern.columns =
+      parse_number<std::uint64_t>(text.substr(std::min(by + 1, text.size()))).value_or(0);
   if (pattern.rows == 0 || pattern.columns == 0)
     fail(ExitCode::bad_input, "--matrix: `{}` is not ROWSxCOLUMNS such as 4096x1024.", text);
 }
 
 /// What loads, stores or both of the kernel cost.
 std::vector<std::pair<std::string, StreamCost>> kernel_costs(GlobalFlags flags) {
-  const PatternFlags& access = flags.access;
-  const std::string what = access.op + "s";
+  const Tile& access = flags.access.tile;
+  const std::string what = flags.access.op + "s";
   if (flags.pattern == "stream")
-    return {{what, stream_cost({.accesses = flags.elements,
-                                .bytes_per_instruction = access.bytes,
-                                .stride_bytes = access.stride.value_or(0),
+    return {{what, stream_cost({.accesses = flags.aos.elements,
+                                .bytes_per_instruction = access.element_bytes,
+                                .stride_bytes = flags.access.stride.value_or(0),
                                 .base_offset = access.base,
-                                .threads_per_block = flags.threads})}};
+                                .threads_per_block = flags.aos.threads_per_block})}};
   if (flags.pattern == "aos") {
-    flags.aos.elements = flags.elements;
-    flags.aos.bytes_per_instruction = flags.app->count("--bytes") > 0 ? access.bytes : 0;
+    flags.aos.bytes_per_instruction = flags.app->count("--bytes") > 0 ? access.element_bytes : 0;
     flags.aos.base_offset = access.base;
-    flags.aos.threads_per_block = flags.threads;
     return {{what, struct_cost(flags.aos)}};
   }
   TransposePattern& transpose = flags.transpose;
   parse_matrix(flags.matrix, transpose);
-  transpose.element_bytes = access.bytes;
+  transpose.element_bytes = access.element_bytes;
   transpose.through_shared = !flags.naive;
   transpose.load_base = transpose.store_base = access.base;
   const TransposeCost cost = transpose_cost(transpose);
@@ -218,20 +213,17 @@ Prediction predict(const GlobalFlags& flags) {
 }
 
 void add_flags(CLI::App& app, GlobalFlags& flags) {
-  add_pattern_flags(app, flags.access);
+  add_pattern_flags(app, flags.access, "which lanes touch which sectors of which lines",
+                    "  fathom predict global load --base 4\n"
+                    "  fathom predict global store --bytes 16 --stride 64 --json\n"
+                    "  fathom predict global --pattern aos --elements 1000000 --struct-bytes 16 "
+                    "--member-bytes 4\n"
+                    "  fathom predict global --pattern transpose --matrix 4096x4096 --naive\n"
+                    "  fathom predict global --patterns accesses.csv > sectors.csv\n");
   CLI::Option* kernel = add_kernel_flags(app, flags);
   for (const char* other : {"--patterns", "--column", "--row", "--lanes", "--row-elements",
                             "--padding", "--xor-swizzle", "--first"})
     kernel->excludes(app.get_option(other));
-  app.footer(std::string("The picture shows which lanes touch which sectors of which lines.\n\n") +
-             patterns_help +
-             "Examples:\n"
-             "  fathom predict global load --base 4\n"
-             "  fathom predict global store --bytes 16 --stride 64 --json\n"
-             "  fathom predict global --pattern aos --elements 1000000 --struct-bytes 16 "
-             "--member-bytes 4\n"
-             "  fathom predict global --pattern transpose --matrix 4096x4096 --naive\n"
-             "  fathom predict global --patterns accesses.csv > sectors.csv\n");
 }
 
 }  // namespace

@@ -1,36 +1,45 @@
-#include "tools/predict/machine.h"
+// The GPU that a prediction is for, and `fathom predict roofline`: what it bounds.
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
-
 #include <algorithm>
+#include <tuple>
 
+#include "models/roofline.h"
 #include "reports/facts.h"
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/flag_checks.h"
+#include "results/format.h"
 #include "results/query.h"
+#include "results/strict_json.h"
 #include "results/text.h"
+#include "tools/predict/predict.h"
 
 namespace fathom {
 namespace {
 
-using models::GpuSpec;
-using models::Sourced;
+using namespace models;
+using Json = nlohmann::ordered_json;
 
-/// Where the table keeps a precision's peak, and what an entry's axis of types may call it beside
-/// its name.
+/// Where the table keeps a precision's peak, how wide a product's elements are, and what an entry's
+/// axis of types may call it beside its name.
 struct Precision {
   std::string name;
   Sourced<double> GpuSpec::*peak;
+  double input_bytes, output_bytes;
   std::vector<std::string> other_names{};
 };
 
-const std::vector<Precision> precision_table{
-    {"fp64", &GpuSpec::fp64_flops, {"double"}},     {"fp64-tensor", &GpuSpec::fp64_tensor_flops},
-    {"fp32", &GpuSpec::fp32_flops, {"float"}},      {"tf32", &GpuSpec::tf32_flops},
-    {"fp16", &GpuSpec::fp16_flops, {"half"}},       {"bf16", &GpuSpec::bf16_flops, {"bfloat16"}},
-    {"fp8", &GpuSpec::fp8_flops, {"e4m3", "e5m2"}}, {"int8", &GpuSpec::int8_ops}};
+const std::vector<Precision> precision_table{{"fp64", &GpuSpec::fp64_flops, 8, 8, {"double"}},
+                                             {"fp64-tensor", &GpuSpec::fp64_tensor_flops, 8, 8},
+                                             {"fp32", &GpuSpec::fp32_flops, 4, 4, {"float"}},
+                                             {"tf32", &GpuSpec::tf32_flops, 4, 4},
+                                             {"fp16", &GpuSpec::fp16_flops, 2, 2, {"half"}},
+                                             {"bf16", &GpuSpec::bf16_flops, 2, 2, {"bfloat16"}},
+                                             {"fp8", &GpuSpec::fp8_flops, 1, 2, {"e4m3", "e5m2"}},
+                                             {"int8", &GpuSpec::int8_ops, 1, 4}};
 
 const Precision& find_precision(const std::string& name) {
   return *std::ranges::find(precision_table, name, &Precision::name);
@@ -67,7 +76,7 @@ std::vector<std::string> precisions() {
 }
 
 Machine::Machine(Document document, std::string file)
-    : spec_(models::find_gpu(document.fingerprint.gpu_name)),
+    : spec_(find_gpu(document.fingerprint.gpu_name)),
       document_(std::move(document)),
       file_(std::move(file)) {}
 
@@ -96,8 +105,8 @@ const GpuSpec& Machine::spec_for(const std::string& what) const {
        file_, what, name());
 }
 
-template <class Wanted>
-std::optional<MachineFigure> Machine::measured(const Wanted& wanted) const {
+std::optional<MachineFigure> Machine::measured(
+    const std::function<bool(const Entry&)>& wanted) const {
   if (!document_) return std::nullopt;
   std::vector<const Entry*> entries;
   for (const Entry& entry : document_->entries)
@@ -168,11 +177,140 @@ void add_machine_flags(CLI::App& app, MachineFlags& flags) {
 std::optional<Machine> machine_of(const MachineFlags& flags) {
   if (!flags.result.empty()) return Machine(read_document(flags.result), flags.result.string());
   if (flags.gpu.empty()) return std::nullopt;
-  if (const GpuSpec* gpu = models::find_gpu(flags.gpu)) return Machine(*gpu);
+  if (const GpuSpec* gpu = find_gpu(flags.gpu)) return Machine(*gpu);
   std::vector<std::string> names;
-  for (const GpuSpec& gpu : models::gpu_table()) names.emplace_back(gpu.name);
+  for (const GpuSpec& gpu : gpu_table()) names.emplace_back(gpu.name);
   fail(ExitCode::bad_input, "There is no data sheet of a GPU `{}`, only of {}.{}", flags.gpu,
        fmt::join(names, ", "), did_you_mean(flags.gpu, names));
+}
+
+// --- roofline ------------------------------------------------------------------------------------
+
+namespace {
+
+struct RooflineArguments {
+  MachineFlags machine;
+  std::string precision = "fp32";
+  std::optional<double> flops, bytes;
+  std::vector<std::uint64_t> gemm;  ///< m, n, k
+};
+
+/// What the kernel does, if there is one.
+std::optional<RooflineKernel> kernel_of(const RooflineArguments& arguments) {
+  if (!arguments.gemm.empty()) {
+    const Precision& precision = find_precision(arguments.precision);
+    const MatrixProduct product{.m = static_cast<double>(arguments.gemm[0]),
+                                .n = static_cast<double>(arguments.gemm[1]),
+                                .k = static_cast<double>(arguments.gemm[2]),
+                                .input_bytes = precision.input_bytes,
+                                .output_bytes = precision.output_bytes};
+    return RooflineKernel{matrix_product_flops(product), {{"DRAM", matrix_product_bytes(product)}}};
+  }
+  if (!arguments.flops && !arguments.bytes) return std::nullopt;
+  return RooflineKernel{arguments.flops.value_or(0), {{"DRAM", arguments.bytes.value_or(0)}}};
+}
+
+void say_line(Prediction& said, const std::string& name, const std::string& figure,
+              const std::string& note) {
+  said.say("  {:<12} {:>16}  {}\n", name, figure, note);
+}
+
+/// Where a kernel lands: says it as text; as JSON it is a member of the answer.
+Json say_kernel(Prediction& said, const RooflineKernel& kernel, const MemoryCeiling& memory,
+                const ComputeCeiling& compute) {
+  const Roofline r = roofline({memory}, compute, kernel);
+  const RooflineLevel& dram = r.levels.front();
+  said.say("\nKernel of {:.4g} FLOP: at least {}, bound by {}\n", kernel.flops,
+           format_time(r.seconds), r.bound_by);
+  say_line(said, compute.name, "", "at least " + format_time(r.compute_seconds));
+  say_line(said, "DRAM", dram.intensity ? format_number(*dram.intensity) + " FLOP/B" : "no traffic",
+           fmt::format("at least {}; {} moved, attainable {}", format_time(dram.seconds),
+                       format_bytes(dram.bytes), format_quantity(dram.attainable, "FLOP/s")));
+  say_line(said, "attainable", format_quantity(r.attainable, "FLOP/s"),
+           format_percent(r.attainable / compute.flops_per_second) + " of the peak");
+  const Json level{{"name", dram.name},
+                   {"bytes", dram.bytes},
+                   {"intensity", or_null(dram.intensity)},
+                   {"ridge_point", dram.ridge},
+                   {"attainable_flops_per_second", dram.attainable},
+                   {"seconds", dram.seconds}};
+  return {{"levels", Json::array({level})}, {"compute_seconds", r.compute_seconds},
+          {"seconds", r.seconds},           {"attainable_flops_per_second", r.attainable},
+          {"bound_by", r.bound_by},         {"memory_bound", r.memory_bound}};
+}
+
+Prediction predict(const RooflineArguments& arguments) {
+  const auto machine = machine_of(arguments.machine);
+  if (!machine)
+    throw Error(ExitCode::bad_input,
+                "A roofline is of a GPU: give --gpu NAME, or --result FILE for a measured one.");
+  const std::string& precision = arguments.precision;
+  const auto peak = machine->peak(precision);
+  if (!peak)
+    fail(ExitCode::bad_input, "The {} has no units for {}: choose another --precision.",
+         machine->name(), precision);
+  const MachineFigure bandwidth = machine->bandwidth();
+  const MemoryCeiling memory{"DRAM", bandwidth.value, bandwidth.source};
+  const ComputeCeiling compute{precision, peak->value, peak->source};
+  const double ridge = ridge_point(memory, compute);
+  const auto kernel = kernel_of(arguments);
+
+  Prediction said{.text = machine->origin() + "\n"};
+  Json ceilings = Json::array();
+  for (const auto& [name, unit, figure] :
+       {std::tuple<std::string, std::string, MachineFigure>{"DRAM", "B/s", bandwidth},
+        {precision, precision == "int8" ? "op/s" : "FLOP/s", *peak}}) {
+    ceilings.push_back({{"name", name},
+                        {"value", figure.value},
+                        {"unit", unit},
+                        {"origin", figure.origin},
+                        {"source", figure.source}});
+    say_line(said, name, format_quantity(figure.value, unit), figure.origin + ": " + figure.source);
+  }
+  say_line(said, "ridge point", format_number(ridge) + " FLOP/B",
+           fmt::format("below it DRAM bounds, above it {}", precision));
+  said.json = {{"gpu", machine->name()},
+               {"source", machine->source()},
+               {"precision", precision},
+               {"ceilings", ceilings},
+               {"ridge_points", {{"DRAM", ridge}}},
+               {"flops", kernel ? Json(kernel->flops) : Json(nullptr)},
+               {"prediction", kernel ? say_kernel(said, *kernel, memory, compute) : Json()}};
+  return said;
+}
+
+void add_flags(CLI::App& app, RooflineArguments& arguments) {
+  add_machine_flags(app, arguments.machine);
+  word_flag(app, "--precision", arguments.precision,
+            "Arithmetic: fp64 and fp32 of the CUDA cores, fp64-tensor, tf32, fp16, bf16, fp8, int8 "
+            "of the tensor cores",
+            precisions());
+  auto* flops = app.add_option("--flops", arguments.flops, "FLOPs of the kernel: 137e9, 137G")
+                    ->transform(quantity("FLOP"))
+                    ->type_name("N");
+  auto* bytes = app.add_option("--bytes", arguments.bytes,
+                               "Bytes that it moves through DRAM, read and written: 2e9, 2GiB")
+                    ->transform(quantity("B"))
+                    ->type_name("N");
+  number_flag(app, "--gemm", arguments.gemm,
+              "Instead of both, a matrix product of M x K by K x N that moves each operand once", 1,
+              std::uint64_t{1} << 40, "M N K")
+      ->expected(3)
+      ->excludes(flops)
+      ->excludes(bytes);
+  app.footer(
+      "Times are lower bounds: memory and arithmetic overlap in full.\n\n"
+      "Examples:\n"
+      "  fathom predict roofline --gpu H200 --precision bf16\n"
+      "  fathom predict roofline --gpu \"RTX 4090\" --flops 1G --bytes 8GB\n"
+      "  fathom predict roofline --result recordings/h200/result.json --gemm 4096 4096 4096\n");
+}
+
+}  // namespace
+
+Command roofline_prediction() {
+  return prediction<RooflineArguments>("roofline", "What bounds a kernel of given bytes and FLOPs",
+                                       add_flags, predict);
 }
 
 }  // namespace fathom

@@ -1,25 +1,20 @@
 #include "models/transformer.h"
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
-
 #include <map>
 #include <tuple>
 
-#include "models/gpu_table.h"
 #include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
 #include "results/strict_json.h"
-#include "tools/predict/machine.h"
-#include "tools/predict/predict_command.h"
-#include "tools/predict/transformer_config.h"
+#include "tools/predict/predict.h"
 
 namespace fathom {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using namespace models;
+using Json = nlohmann::ordered_json;
 
 struct TransformerArguments {
   MachineFlags machine;
@@ -39,7 +34,7 @@ struct OnGpu {
   std::optional<MachineFigure> link;
   TransformerBounds bounds;  ///< on the load's number of GPUs
   bool fits = false;
-  std::optional<std::int64_t> needed;  ///< GPUs; empty: no number of them is enough
+  std::optional<std::int64_t> gpus_needed;  ///< empty: no number of them is enough
 };
 
 const std::map<std::string, double> format_bytes_per_element{
@@ -104,15 +99,19 @@ OnGpu on_gpu(const Machine& machine, const Transformer& model, const Transformer
   on.memory = machine.memory();
   on.link = machine.link();
   const double usable = a.usable / 100;
-  on.needed = gpus_needed(model, a.load, on.memory.value, usable);
+  on.gpus_needed = gpus_needed(model, a.load, on.memory.value, usable);
   TransformerLoad load = a.load;
-  load.gpus = gpus ? *gpus : on.needed.value_or(1);
+  load.gpus = gpus ? *gpus : on.gpus_needed.value_or(1);
   on.fits = transformer_memory(model, load).per_gpu <= usable * on.memory.value;
   on.bounds = transformer_bounds(model, load,
                                  {.bytes_per_second = on.bandwidth.value,
                                   .flops_per_second = on.peak.value,
                                   .link_bytes_per_second = on.link ? on.link->value : 0});
   return on;
+}
+
+const char* bound_by(const PhaseBound& phase) {
+  return phase.memory_bound ? "memory" : "arithmetic";
 }
 
 Json to_json(const MachineFigure& figure) {
@@ -125,7 +124,7 @@ Json to_json(const PhaseBound& phase) {
           {"compute_seconds", phase.compute_seconds},
           {"memory_seconds", phase.memory_seconds},
           {"seconds", phase.seconds},
-          {"bound_by", phase.memory_bound ? "memory" : "arithmetic"},
+          {"bound_by", bound_by(phase)},
           {"communication_seconds", or_null(phase.communication_seconds)}};
 }
 
@@ -136,7 +135,7 @@ Json to_json(const OnGpu& on) {
           {"memory", to_json(on.memory)},
           {"link", on.link ? to_json(*on.link) : Json(nullptr)},
           {"fits", on.fits},
-          {"gpus_needed", or_null(on.needed)},
+          {"gpus_needed", or_null(on.gpus_needed)},
           {"bounds",
            {{"prefill", to_json(on.bounds.prefill)},
             {"decode", to_json(on.bounds.decode)},
@@ -177,7 +176,7 @@ void say_model(Prediction& said, const TransformerArguments& a, const Transforme
                {"weights_format", a.weights},
                {"kv_format", a.kv},
                {"context", a.load.context},
-               {"prompt", a.load.prompt == 0 ? a.load.context : a.load.prompt},
+               {"prompt", a.load.prompt},
                {"batch", a.load.batch},
                {"gpus", a.load.gpus},
                {"prefill_chunk", a.load.prefill_chunk},
@@ -193,8 +192,8 @@ void say_model(Prediction& said, const TransformerArguments& a, const Transforme
 
 void say_phase(Prediction& said, const char* name, const PhaseBound& phase) {
   said.say("  {:<8} at least {}, bound by {}: bytes take {}, FLOPs {}\n", name,
-           format_time(phase.seconds), phase.memory_bound ? "memory" : "arithmetic",
-           format_time(phase.memory_seconds), format_time(phase.compute_seconds));
+           format_time(phase.seconds), bound_by(phase), format_time(phase.memory_seconds),
+           format_time(phase.compute_seconds));
   if (phase.communication_seconds)
     said.say(
         "  {:<8} not counted: all-reduces between the GPUs, at least {} if nothing hides them\n",
@@ -213,9 +212,9 @@ void say_machine(Prediction& said, const TransformerArguments& a, const Machine&
   if (a.load.gpus > 1 && on.link) line("link, one way", format_bandwidth(on.link->value), *on.link);
   said.say("  {} {} it{}\n", a.load.gpus == 1 ? "one GPU" : counted(a.load.gpus, "GPU"),
            on.fits ? "can hold" : "cannot hold",
-           on.fits      ? std::string()
-           : !on.needed ? ", nor can any number of them that divides its heads"
-                        : fmt::format("; it needs {}", *on.needed));
+           on.fits           ? std::string()
+           : !on.gpus_needed ? ", nor can any number of them that divides its heads"
+                             : fmt::format("; it needs {}", *on.gpus_needed));
   say_phase(said, "prefill", on.bounds.prefill);
   say_phase(said, "decode", on.bounds.decode);
   said.say("  {:<8} at most {} tokens a second, {} for each sequence\n", "",
@@ -231,16 +230,18 @@ void say_machine(Prediction& said, const TransformerArguments& a, const Machine&
 void say_table(Prediction& said, const TransformerArguments& a, const Transformer& model) {
   said.say("\nGPUs that hold it in {} of their memory, by their data sheets:\n",
            format_percent(a.usable / 100));
-  said.say("  {:<16} {:>6}  {:>9}  {:>12}  {:>12}  {:>12}\n", "GPU", "needed", "of memory",
-           "prefill", "decode", "tokens/s");
+  const auto say_row = [&](const auto&... cells) {
+    said.say("  {:<16} {:>6}  {:>9}  {:>12}  {:>12}  {:>12}\n", cells...);
+  };
+  say_row("GPU", "needed", "of memory", "prefill", "decode", "tokens/s");
   for (const GpuSpec& spec : gpu_table()) {
     const OnGpu on = on_gpu(Machine(spec), model, a, std::nullopt);
     Json& row = said.json["table"].emplace_back(Json{{"gpu", spec.name}});
-    row.update(on.needed ? to_json(on) : Json{{"gpus_needed", nullptr}});
-    if (on.needed)
-      said.say("  {:<16} {:>6}  {:>9}  {:>12}  {:>12}  {:>12}\n", spec.name, *on.needed,
-               gigabytes(on.memory.value), format_time(on.bounds.prefill.seconds),
-               format_time(on.bounds.decode.seconds), format_number(on.bounds.tokens_per_second));
+    row.update(on.gpus_needed ? to_json(on) : Json{{"gpus_needed", nullptr}});
+    if (on.gpus_needed)
+      say_row(spec.name, *on.gpus_needed, gigabytes(on.memory.value),
+              format_time(on.bounds.prefill.seconds), format_time(on.bounds.decode.seconds),
+              format_number(on.bounds.tokens_per_second));
     else
       said.say("  {:<16} {:>6}\n", spec.name, "none");
   }
@@ -251,6 +252,7 @@ Prediction predict(const TransformerArguments& given) {
   TransformerArguments a = given;
   a.load.weight_bytes = format_bytes_per_element.at(a.weights);
   a.load.kv_bytes = format_bytes_per_element.at(a.kv);
+  if (a.load.prompt == 0) a.load.prompt = a.load.context;
   const Transformer model = model_of(a);
   Prediction said;
   say_model(said, a, model);
@@ -278,13 +280,12 @@ void add_flags(CLI::App& app, TransformerArguments& a) {
   for (const auto& flag : number_flags)
     number_flag(app, flag.flag, a.shape.*flag.field, flag.description, 1, largest)
         ->excludes(params);
-  app.add_flag("--tied-embeddings", a.shape.tied_embeddings,
-               "The output projection is the embedding table")
-      ->excludes(params);
-  app.add_flag("--qkv-bias", a.shape.qkv_bias, "Queries, keys and values have biases")
-      ->excludes(params);
-  app.add_flag("--plain-mlp", a.plain_mlp, "The MLP is not gated: two matrices instead of three")
-      ->excludes(params);
+  for (const auto& [flag, value, description] :
+       {std::tuple{"--tied-embeddings", &a.shape.tied_embeddings,
+                   "The output projection is the embedding table"},
+        {"--qkv-bias", &a.shape.qkv_bias, "Queries, keys and values have biases"},
+        {"--plain-mlp", &a.plain_mlp, "The MLP is not gated: two matrices instead of three"}})
+    app.add_flag(flag, *value, description)->excludes(params);
 
   std::vector<std::string> formats;
   for (const auto& [name, bytes] : format_bytes_per_element) formats.push_back(name);

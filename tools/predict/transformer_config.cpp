@@ -1,16 +1,11 @@
-#include "tools/predict/transformer_config.h"
-
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
-#include <optional>
-#include <vector>
 
 #include "results/fail.h"
 #include "results/files.h"
 #include "results/strict_json.h"
+#include "tools/predict/predict.h"
 
 namespace fathom {
 namespace {

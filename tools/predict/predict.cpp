@@ -1,21 +1,19 @@
-#include "tools/predict/patterns.h"
-
-#include <fmt/format.h>
+#include "tools/predict/predict.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <bit>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
-#include <nlohmann/json.hpp>
 #include <span>
-#include <vector>
+#include <stdexcept>
 
 #include "results/fail.h"
+#include "results/files.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
+#include "results/strict_json.h"
 #include "results/text.h"
 
 namespace fathom {
@@ -24,11 +22,7 @@ namespace {
 using namespace models;
 using Json = nlohmann::ordered_json;
 
-// With these no address of a warp is beyond 2^64.
-constexpr std::uint64_t most_base = std::uint64_t{1} << 59;
-constexpr std::uint64_t most_stride = std::uint64_t{1} << 57;
-
-std::vector<std::string_view> fields_of(std::string_view list) {
+std::vector<std::string_view> split_list(std::string_view list) {
   std::vector<std::string_view> fields;
   for (std::size_t end; (end = list.find(',')) != list.npos; list.remove_prefix(end + 1))
     fields.push_back(list.substr(0, end));
@@ -42,12 +36,6 @@ std::optional<std::uint64_t> parse_address(std::string_view text) {
     return parse_number<std::uint64_t>(text.substr(2), 16);
   return parse_number<std::uint64_t>(text);
 }
-
-/// A mistake in a row of a file.
-struct BadField {
-  std::string column;  ///< empty: none of them
-  std::string what;
-};
 
 /// A field for each lane, empty where it is inactive, as further lanes are. Throws LaneError for
 /// one that is no address.
@@ -65,19 +53,22 @@ void set_lanes(WarpAccess& access, std::span<const std::string_view> fields) {
   }
 }
 
-/// Throws BadField or LaneError.
+/// Throws std::invalid_argument, ", column op: `move` is neither load nor store", or LaneError.
 WarpAccess access_of_row(std::string_view row) {
   constexpr std::size_t columns = 2 + warp_size;
-  const std::vector<std::string_view> fields = fields_of(row);
+  const std::vector<std::string_view> fields = split_list(row);
   if (fields.size() != columns)
-    throw BadField{"", fmt::format("{}, not {} (op, bytes and {} lanes)",
-                                   counted(fields.size(), "column"), columns, warp_size)};
+    throw std::invalid_argument(fmt::format(": {}, not {} (op, bytes and {} lanes)",
+                                            counted(fields.size(), "column"), columns, warp_size));
+  const auto bad = [](const char* column, std::string_view field, const char* what) {
+    return std::invalid_argument(
+        fmt::format(", column {}: `{}` is {}", column, quotable(field, 40), what));
+  };
   if (fields[0] != "load" && fields[0] != "store")
-    throw BadField{"op", fmt::format("`{}` is neither load nor store", quotable(fields[0], 40))};
+    throw bad("op", fields[0], "neither load nor store");
   const auto bytes = parse_number<int>(fields[1]);
   if (!bytes || *bytes < 1 || *bytes > 16 || !std::has_single_bit(static_cast<unsigned>(*bytes)))
-    throw BadField{"bytes", fmt::format("`{}` is no width, which is 1, 2, 4, 8 or 16 bytes",
-                                        quotable(fields[1], 40))};
+    throw bad("bytes", fields[1], "no width, which is 1, 2, 4, 8 or 16 bytes");
   WarpAccess access{.op = fields[0] == "load" ? Access::load : Access::store,
                     .bytes_per_lane = *bytes};
   set_lanes(access, std::span(fields).subspan(2));
@@ -86,17 +77,58 @@ WarpAccess access_of_row(std::string_view row) {
 
 }  // namespace
 
-void add_pattern_flags(CLI::App& app, PatternFlags& flags) {
+std::function<ExitCode()> printed(CLI::App& app, std::function<Prediction()> predict) {
+  const auto as_json = std::make_shared<bool>(false);
+  auto* json = app.add_flag("--json", *as_json, "Print the prediction as JSON");
+  if (CLI::Option* file = app.get_option_no_throw("--patterns")) json->excludes(file);
+  return [as_json, predict] {
+    try {
+      const Prediction said = predict();
+      print_out(*as_json ? said.json.dump(2) + "\n" : said.text);
+      return ExitCode::ok;
+    } catch (const std::invalid_argument& refusal) {
+      // The models say it in lower case, and without a full stop.
+      std::string sentence = fmt::format("{}.", refusal.what());
+      sentence.front() = static_cast<char>(std::toupper(sentence.front()));
+      throw Error(ExitCode::bad_input, sentence);
+    }
+  };
+}
+
+Command predict_command() {
+  return {.name = "predict",
+          .summary = "Predict counters, occupancy, ... without a GPU",
+          .noun = "prediction",
+          .footer =
+              "Examples:\n"
+              "  fathom predict shared load --stride 8          bank conflicts, with a picture\n"
+              "  fathom predict global load --base 4            sectors, with a picture\n"
+              "  fathom predict occupancy --arch 90 --threads 256 --registers 72\n"
+              "  fathom predict waves --gemm 4096 4096 4096 --gpu H200\n"
+              "  fathom predict roofline --gemm 4096 4096 4096 --gpu H200\n"
+              "  fathom predict swizzle --rows 32 --row-elements 32\n"
+              "  fathom predict transformer --params 70B --gpu H200 --gpus 2\n"
+              "`fathom predict NAME --help` says more.\n",
+          .commands = {shared_prediction(), global_prediction(), occupancy_prediction(),
+                       waves_prediction(), roofline_prediction(), swizzle_prediction(),
+                       transformer_prediction()}};
+}
+
+// --- warp accesses -------------------------------------------------------------------------------
+
+void add_pattern_flags(CLI::App& app, PatternFlags& flags, const char* picture_shows,
+                       const char* examples) {
   app.add_option("OP", flags.op, "load or store")
       ->check(one_of({"load", "store"}))
       ->capture_default_str();
-  word_flag(app, "--bytes", flags.bytes, "Bytes a lane: 1, 2, 4, 8 or 16",
+  word_flag(app, "--bytes", flags.tile.element_bytes, "Bytes a lane: 1, 2, 4, 8 or 16",
             {"1", "2", "4", "8", "16"}, "N");
-  auto* base = number_flag(app, "--base", flags.base, "Address of lane 0, or of the tile", 0,
-                           most_base, "BYTES");
+  // With these limits no address of a warp is beyond 2^64.
+  auto* base = number_flag(app, "--base", flags.tile.base, "Address of lane 0, or of the tile", 0,
+                           std::uint64_t{1} << 59, "BYTES");
   auto* stride = number_flag(app, "--stride", flags.stride,
                              "Lane i at base + i x BYTES; 0: all at the base (default: contiguous)",
-                             0, most_stride, "BYTES");
+                             0, std::uint64_t{1} << 57, "BYTES");
   const auto tile_flag = [&app](const char* flag, auto& value, const char* description,
                                 std::uint64_t lowest = 0) {
     return number_flag(app, flag, value, description, lowest, 1 << 20);
@@ -123,13 +155,18 @@ void add_pattern_flags(CLI::App& app, PatternFlags& flags) {
   auto* file =
       path_flag(app, "--patterns", flags.file, "Many accesses from a CSV file, answered in CSV");
   for (auto* option : one_access) file->excludes(option);
+  app.footer(fmt::format(
+      "The picture shows {}.\n\n"
+      "FILE has the header op,bytes,lane0,...,lane31 and a row for each access: load or store,\n"
+      "bytes a lane, and a byte address a lane, empty where it is inactive. Nothing is printed\n"
+      "unless every row is good.\n\n"
+      "Examples:\n{}",
+      picture_shows, examples));
 }
 
 WarpAccess access_of(const PatternFlags& flags) {
   const Access op = flags.op == "store" ? Access::store : Access::load;
   Tile tile = flags.tile;
-  tile.element_bytes = flags.bytes;
-  tile.base = flags.base;
   tile.row_elements = flags.row_elements.value_or(tile.row_elements);
   const bool tiled = flags.column || flags.row;
   if (!tiled &&
@@ -141,10 +178,11 @@ WarpAccess access_of(const PatternFlags& flags) {
   if (flags.column) return tile_column(op, tile, *flags.column, flags.first);
   if (flags.row) return tile_row(op, tile, *flags.row, flags.first);
   if (!flags.lanes)
-    return strided(op, flags.bytes, flags.stride.value_or(static_cast<std::uint64_t>(flags.bytes)),
-                   flags.base);
-  WarpAccess access{.op = op, .bytes_per_lane = flags.bytes};
-  const std::vector<std::string_view> fields = fields_of(*flags.lanes);
+    return strided(op, tile.element_bytes,
+                   flags.stride.value_or(static_cast<std::uint64_t>(tile.element_bytes)),
+                   tile.base);
+  WarpAccess access{.op = op, .bytes_per_lane = tile.element_bytes};
+  const std::vector<std::string_view> fields = split_list(*flags.lanes);
   if (fields.size() > warp_size)
     fail(ExitCode::bad_input,
          "--lanes has {} addresses, but lane {} does not exist: a warp has lanes 0 to 31.",
@@ -160,42 +198,36 @@ WarpAccess access_of(const PatternFlags& flags) {
 std::string answer_patterns(const std::string& file, std::string_view header,
                             AnswerOfAccess answer) {
   std::ifstream input(file, std::ios::binary);
-  std::string line;
   std::vector<char> buffer(std::size_t{1} << 20);
-  std::uint64_t row = 0, lines = 0;
+  std::string_view line;
+  std::uint64_t lines = 0;
   const auto next = [&] {
     input.getline(buffer.data(), std::ssize(buffer));
     ++lines;
     if (input.gcount() + 1 == std::ssize(buffer) && !input.eof())
       fail(ExitCode::bad_input, "{}: line {} goes on for over 1 MiB: it is no CSV of patterns.",
            file, lines);
-    const bool there = !input.fail();
     line = buffer.data();
-    if (line.ends_with('\r')) line.pop_back();
-    return there;
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    return !input.fail();
   };
   std::string columns = "op,bytes";
   for (int lane = 0; lane < warp_size; ++lane) columns += fmt::format(",lane{}", lane);
-  const bool any = next();
-  if (line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);  // as spreadsheets mark UTF-8
-  const bool readable = input.eof() || any;
-  if (readable && line != columns)
+  if ((next() || input.eof()) && without_byte_order_mark(line) != columns)
     fail(ExitCode::bad_input, "{}: the first line must be op,bytes,lane0,...,lane31.", file);
   std::string text = fmt::format("{}\n", header);
-  const auto refuse = [&](const std::string& column, const std::string& what) {
-    fail(ExitCode::bad_input, "{}: row {} (line {}){}: {}.", file, row, row + 1,
-         column.empty() ? "" : ", column " + column, what);
+  const auto refuse = [&](const std::string& mistake) {
+    fail(ExitCode::bad_input, "{}: row {} (line {}){}.", file, lines - 1, lines, mistake);
   };
   try {
     while (next()) {
-      ++row;
       const auto numbers = answer(access_of_row(line));
       fmt::format_to(std::back_inserter(text), "{},{}\n", numbers[0], numbers[1]);
     }
-  } catch (const BadField& bad) {
-    refuse(bad.column, bad.what);
   } catch (const LaneError& error) {
-    refuse(fmt::format("lane{}", error.lane()), error.reason());
+    refuse(fmt::format(", column lane{}: {}", error.lane(), error.reason()));
+  } catch (const std::invalid_argument& error) {
+    refuse(error.what());
   }
   if (!input.eof()) fail(ExitCode::bad_input, "{} cannot be read: {}.", file, std::strerror(errno));
   return text;

@@ -1,20 +1,134 @@
-#include <fmt/format.h>
+// `fathom predict occupancy` and `fathom predict waves`: how many blocks of a launch run at once.
+
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <climits>
+#include <tuple>
 
+#include "models/occupancy.h"
 #include "models/tile_quantisation.h"
 #include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
-#include "tools/predict/machine.h"
-#include "tools/predict/predict_command.h"
+#include "results/text.h"
+#include "tools/predict/predict.h"
 
 namespace fathom {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using namespace models;
+using Json = nlohmann::ordered_json;
+
+struct OccupancyArguments {
+  std::vector<std::string> architectures;
+  KernelResources kernel;
+};
+
+std::string name_of(const SmLimits& sm) { return fmt::format("sm_{}{}", sm.major, sm.minor); }
+
+/// "sm_90", "sm_90a", "90" and "9.0" alike.
+const SmLimits& architecture(const std::string& text) {
+  std::vector<std::string> known;
+  for (const SmLimits& sm : all_sm_limits()) {
+    const std::string name = known.emplace_back(name_of(sm)), digits = name.substr(3);
+    for (const auto& spelling : {name, name + "a", name + "f", digits, digits + "a",
+                                 fmt::format("{}.{}", sm.major, sm.minor)})
+      if (text == spelling) return sm;
+  }
+  fail(ExitCode::bad_input, "There is no architecture `{}`, only {}.{}", text,
+       fmt::join(known, ", "), did_you_mean(text, known));
+}
+
+/// Says it of one architecture as text; as JSON it is a member of the answer.
+Json say_occupancy(Prediction& said, const SmLimits& sm, const KernelResources& kernel) {
+  const Occupancy o = occupancy(sm, kernel);
+  const auto steps = next_occupancy_steps(sm, kernel);
+  const auto limit = [](int blocks) { return blocks == INT_MAX ? Json(nullptr) : Json(blocks); };
+  const auto words = [](const Json& blocks) {
+    return blocks.is_null() ? "no limit" : blocks.dump();
+  };
+  const Json by_registers = limit(o.blocks_by_registers), by_shared = limit(o.blocks_by_shared);
+  said.say("{:<7} {}\n", name_of(sm), o.sentence);
+  said.say(
+      "        blocks that fit by warps {}, by registers {}, by shared memory {}, by slots {}\n",
+      o.blocks_by_warps, words(by_registers), words(by_shared), o.blocks_by_blocks);
+  said.say("        a block is allocated {} registers and {} bytes of shared memory\n",
+           o.registers_per_block, o.shared_per_block);
+  Json next = Json::array();
+  for (const auto& step : steps) {
+    said.say("        next step: {}\n", step.sentence);
+    next.push_back({{"resource", step.resource},
+                    {"now", step.now},
+                    {"needed", step.needed},
+                    {"blocks", step.then.blocks},
+                    {"warps", step.then.warps},
+                    {"occupancy", step.then.fraction},
+                    {"sentence", step.sentence}});
+  }
+  if (steps.empty() && o.warps < sm.warps)
+    said.say("        next step: none by one resource alone\n");
+  return {{"architecture", name_of(sm)},
+          {"blocks_per_sm", o.blocks},
+          {"warps_per_sm", o.warps},
+          {"max_warps_per_sm", sm.warps},
+          {"occupancy", o.fraction},
+          {"limiter", name(o.limiter)},
+          {"blocks_by",
+           {{"warps", o.blocks_by_warps},
+            {"registers", by_registers},
+            {"shared_memory", by_shared},
+            {"blocks", o.blocks_by_blocks}}},
+          {"registers_per_block", o.registers_per_block},
+          {"shared_bytes_per_block", o.shared_per_block},
+          {"sentence", o.sentence},
+          {"next_steps", std::move(next)}};
+}
+
+Prediction predict(const OccupancyArguments& arguments) {
+  const KernelResources& k = arguments.kernel;
+  std::vector<SmLimits> chosen;
+  for (const auto& text : arguments.architectures) chosen.push_back(architecture(text));
+  if (chosen.empty()) chosen.assign(all_sm_limits().begin(), all_sm_limits().end());
+  Prediction said;
+  Json list = Json::array();
+  for (const SmLimits& sm : chosen) list.push_back(say_occupancy(said, sm, k));
+  said.json = {
+      {"threads_per_block", k.threads_per_block},
+      {"registers_per_thread", k.registers_per_thread},
+      {"static_shared_bytes", k.static_shared_bytes},
+      {"dynamic_shared_bytes", k.dynamic_shared_bytes},
+      {"carveout_percent", k.carveout_percent < 0 ? Json(nullptr) : Json(k.carveout_percent)},
+      {"architectures", std::move(list)}};
+  return said;
+}
+
+void add_flags(CLI::App& app, OccupancyArguments& arguments) {
+  KernelResources& kernel = arguments.kernel;
+  app.add_option("--arch", arguments.architectures,
+                 "Compute capability: sm_90, 90 or 9.0; may be given several times (default: all)")
+      ->type_name("ARCH");
+  number_flag(app, "--threads", kernel.threads_per_block, "Threads a block", 1, 1 << 20)
+      ->required();
+  number_flag(app, "--registers", kernel.registers_per_thread,
+              "Registers a thread, as `nvcc -Xptxas -v` says", 0, 1 << 16)
+      ->required();
+  number_flag(app, "--shared", kernel.dynamic_shared_bytes, "Dynamic shared memory a block", 0,
+              1 << 30, "BYTES")
+      ->capture_default_str();
+  number_flag(app, "--static-shared", kernel.static_shared_bytes,
+              "Static shared memory a block, at most 49152", 0, 48 * 1024, "BYTES")
+      ->capture_default_str();
+  number_flag(app, "--carveout", kernel.carveout_percent,
+              "Preferred share of shared memory, 0 to 100 % (default: the driver's choice)", 0, 100,
+              "PERCENT");
+  app.footer(
+      "Examples:\n"
+      "  fathom predict occupancy --arch 90 --threads 256 --registers 72\n"
+      "  fathom predict occupancy --threads 128 --registers 40 --shared 65536 --json\n");
+}
+
+// --- waves ---------------------------------------------------------------------------------------
 
 struct WaveArguments {
   std::uint64_t blocks = 0;          ///< of a grid; 0: a product
@@ -25,14 +139,6 @@ struct WaveArguments {
   double wave_time = 0;            ///< seconds
   MachineFlags machine;
 };
-
-int sms_of(const MachineFlags& flags) {
-  const auto machine = machine_of(flags);
-  if (!machine)
-    throw Error(ExitCode::bad_input,
-                "Waves depend on the number of SMs: give --sms, --gpu or --result.");
-  return machine->sms();
-}
 
 /// Says it as text; as JSON it is a member of the answer.
 Json say_waves(Prediction& said, std::uint64_t blocks, const Waves& w) {
@@ -56,11 +162,10 @@ Prediction predict_grid(const WaveArguments& a) {
   const Grid grid{
       .blocks = a.blocks, .blocks_per_sm = a.product.blocks_per_sm, .sms = a.product.sms};
   Prediction said;
-  const Json all_waves = say_waves(said, grid.blocks, waves(grid));
   said.json = {{"blocks", grid.blocks},
                {"blocks_per_sm", grid.blocks_per_sm},
                {"sms", grid.sms},
-               {"waves", all_waves}};
+               {"waves", say_waves(said, grid.blocks, waves(grid))}};
   if (a.wave_time > 0) {
     const double seconds = expected_seconds(grid, a.wave_time, a.product.cost);
     said.json.update({{"cost", a.cost}, {"seconds", seconds}});
@@ -72,14 +177,9 @@ Prediction predict_grid(const WaveArguments& a) {
 
 Prediction predict_product(const WaveArguments& a) {
   TiledProduct p = a.product;
-  p.m = a.sizes[0];
-  p.n = a.sizes[1];
-  p.k = a.sizes[2];
-  p.tile_m = a.tile[0];
-  p.tile_n = a.tile[1];
-  p.tile_k = a.tile[2];
-  p.cluster_m = a.cluster[0];
-  p.cluster_n = a.cluster[1];
+  std::tie(p.m, p.n, p.k) = std::tuple(a.sizes[0], a.sizes[1], a.sizes[2]);
+  std::tie(p.tile_m, p.tile_n, p.tile_k) = std::tuple(a.tile[0], a.tile[1], a.tile[2]);
+  std::tie(p.cluster_m, p.cluster_n) = std::tuple(a.cluster[0], a.cluster[1]);
   const TileQuantisation q = tile_quantisation(p);
   const auto by = [](const auto& sizes) { return fmt::format("{}", fmt::join(sizes, " x ")); };
   Prediction said;
@@ -121,7 +221,13 @@ Prediction predict(const WaveArguments& given) {
   if (given.blocks > 0 && given.wave_time == 0 && !given.cost.empty())
     throw Error(ExitCode::bad_input, "--cost decides about a grid's time: give --wave-time too.");
   WaveArguments a = given;
-  if (a.product.sms == 0) a.product.sms = sms_of(a.machine);
+  if (a.product.sms == 0) {
+    const auto machine = machine_of(a.machine);
+    if (!machine)
+      throw Error(ExitCode::bad_input,
+                  "Waves depend on the number of SMs: give --sms, --gpu or --result.");
+    a.product.sms = machine->sms();
+  }
   if (a.cost.empty()) a.cost = "latency";
   a.product.cost = a.cost == "latency" ? BlockCost::latency : BlockCost::throughput;
   return a.blocks > 0 ? predict_grid(a) : predict_product(a);
@@ -167,6 +273,12 @@ void add_flags(CLI::App& app, WaveArguments& a) {
 }
 
 }  // namespace
+
+Command occupancy_prediction() {
+  return prediction<OccupancyArguments>(
+      "occupancy", "Resident blocks and warps of a kernel, and what limits them", add_flags,
+      predict);
+}
 
 Command waves_prediction() {
   return prediction<WaveArguments>("waves",

@@ -1,0 +1,177 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "models/gpu_table.h"
+#include "models/transformer.h"
+#include "models/warp_access.h"
+#include "results/document.h"
+#include "tools/command_line.h"
+
+namespace fathom {
+
+/// `fathom predict`: what should happen, computed without a GPU.
+Command predict_command();
+
+/// Its commands.
+Command shared_prediction();
+Command global_prediction();
+Command occupancy_prediction();
+Command waves_prediction();
+Command roofline_prediction();
+Command swizzle_prediction();
+Command transformer_prediction();
+
+/// What is said of a question: to people, and with --json to programs.
+struct Prediction {
+  std::string text{};
+  nlohmann::ordered_json json{};
+
+  /// Adds to the text.
+  template <class... Args>
+  void say(fmt::format_string<Args...> words, Args&&... args) {
+    fmt::format_to(std::back_inserter(text), words, std::forward<Args>(args)...);
+  }
+};
+
+/// Adds the flag --json, and returns what prints the prediction. A std::invalid_argument of a model
+/// becomes Error(bad_input) with the model's sentence.
+std::function<ExitCode()> printed(CLI::App& app, std::function<Prediction()> predict);
+
+/// A command of `fathom predict`: `add` adds its flags but --json.
+template <class Arguments>
+Command prediction(const char* name, const char* summary, void (*add)(CLI::App&, Arguments&),
+                   Prediction (*predict)(const Arguments&)) {
+  return {.name = name, .summary = summary, .add = [add, predict](CLI::App& app) {
+            const auto arguments = std::make_shared<Arguments>();
+            add(app, *arguments);
+            return printed(app, [arguments, predict] { return predict(*arguments); });
+          }};
+}
+
+// --- warp accesses, of `shared` and `global`: one by flags, or many in a CSV file ----------------
+
+struct PatternFlags {
+  std::string op = "load";
+  models::Tile tile;                    ///< its elements as wide as a lane's, its base lane 0's
+  std::optional<int> row_elements;      ///< none: the tile's
+  std::optional<std::uint64_t> stride;  ///< none: contiguous
+  std::optional<int> column, row;       ///< of the tile
+  int first = 0;                        ///< row or column of lane 0
+  std::optional<std::string> lanes;     ///< "0,4,,12": an address a lane
+  std::optional<std::string> file;      ///< patterns in bulk
+};
+
+/// Adds the flags to a subcommand; those that contradict each other exclude each other. Its help
+/// ends with what the picture shows, what a file of accesses holds, and examples.
+void add_pattern_flags(CLI::App& app, PatternFlags& flags, const char* picture_shows,
+                       const char* examples);
+
+/// Throws Error(bad_input), or std::invalid_argument where the model's builders do.
+models::WarpAccess access_of(const PatternFlags& flags);
+
+/// Two numbers that a model says of one warp access.
+using AnswerOfAccess = std::array<int, 2> (*)(const models::WarpAccess&);
+
+/// The answers to a file's accesses: `header`, then one row for each of the file's, whose addresses
+/// are decimal, or hexadecimal from 0x on. Lines end in LF or CR LF, and the last one's end may be
+/// missing.
+///
+/// All or nothing: throws Error(bad_input) that names row and column of the first mistake. Rows
+/// count from 1 after the header; the message gives the line too.
+std::string answer_patterns(const std::string& file, std::string_view header,
+                            AnswerOfAccess answer);
+
+/// What is said of one access begins with it: "Load of 4 bytes a lane, active lanes 0-31".
+Prediction prediction_of(const models::WarpAccess& access);
+
+/// "0-7,16,18-20" of a mask, and its lanes as numbers.
+std::string lane_list(std::uint32_t lanes);
+nlohmann::ordered_json lanes_to_json(std::uint32_t lanes);
+
+// --- the GPU, of `roofline`, `waves` and `transformer`
+// --------------------------------------------
+
+/// A figure that a prediction rests on, and how it is known.
+struct MachineFigure {
+  double value = 0;
+  /// "measured", "replay" (of a recording: measured, but not here), "driver" or "data sheet".
+  std::string origin;
+  std::string source;  ///< the entry, or the document
+};
+
+/// The arithmetic that a peak is for: "fp64", "fp64-tensor", "fp32", "tf32", "fp16", "bf16", "fp8",
+/// "int8". On tensor cores, accumulated in fp32, but for "fp64" and "fp32".
+std::vector<std::string> precisions();
+
+/// The GPU that a prediction is for: a row of the table, or the GPU of a result document with what
+/// was measured on it, and the table for what was not. What neither knows is an Error(bad_input).
+class Machine {
+ public:
+  explicit Machine(const models::GpuSpec& gpu) : spec_(&gpu) {}
+  Machine(Document document, std::string file);
+
+  /// "H200", or as the driver names a GPU that the table lacks.
+  std::string name() const;
+  /// One line on where the figures come from; it begins with REPLAY for a replay.
+  std::string origin() const;
+  /// "data sheet", "measured" or "replay".
+  std::string source() const;
+
+  int sms() const;
+  /// Of DRAM: the best copy or read that a document measured below DRAM's bound, else the data
+  /// sheet's.
+  MachineFigure bandwidth() const;
+  /// The best that a document measured with operands of that precision, else the data sheet's;
+  /// empty where the GPU has no such units.
+  std::optional<MachineFigure> peak(const std::string& precision) const;
+  /// What the driver reports, else the data sheet's.
+  MachineFigure memory() const;
+  /// To other GPUs of its kind, one direction: NVLink, else PCIe. Empty where it is not known.
+  std::optional<MachineFigure> link() const;
+
+ private:
+  /// The best of a document's sound entries that are wanted.
+  std::optional<MachineFigure> measured(const std::function<bool(const Entry&)>& wanted) const;
+  const models::GpuSpec& spec_for(const std::string& what) const;
+
+  const models::GpuSpec* spec_ = nullptr;  ///< null: not in the table
+  std::optional<Document> document_;
+  std::string file_;
+};
+
+/// The flags --gpu and --result.
+struct MachineFlags {
+  std::string gpu;
+  std::filesystem::path result;
+};
+
+void add_machine_flags(CLI::App& app, MachineFlags& flags);
+
+/// The machine that the flags name, if any. Throws Error(bad_input) for a GPU that the table lacks,
+/// with the closest name, and as read_document does.
+std::optional<Machine> machine_of(const MachineFlags& flags);
+
+// --- a model's config.json -----------------------------------------------------------------------
+
+/// The shape that it states (as the Hugging Face Hub keeps it beside the weights): of the families
+/// gpt2, llama, mistral, mixtral, qwen2, qwen2_moe, qwen3 and qwen3_moe. Throws Error(bad_input)
+/// for a file that cannot be read or is no such config, for a family that it does not know, and
+/// where attention looks back fewer than `context` tokens (`sliding_window`, unless
+/// `use_sliding_window` is false): what the models say of such a context would be too much.
+models::TransformerShape shape_from_config(const std::filesystem::path& file, std::int64_t context);
+
+}  // namespace fathom
