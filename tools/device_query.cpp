@@ -22,8 +22,8 @@ constexpr std::chrono::seconds answer_limit{60};
 constexpr const char* program_name = "fathom-device";
 
 std::string answer_of(const CapturedRun& run) {
-  const ProcessEnd& end = run.end.end;
-  if (run.end.stopped == Stopped::time_limit)
+  const ProcessEnd& end = run.end;
+  if (end.stopped == Stopped::time_limit)
     fail(ExitCode::gpu_lost,
          "The NVIDIA driver did not answer within {} s: restart the machine or reset the GPU.",
          answer_limit.count());
@@ -41,20 +41,6 @@ std::string answer_of(const CapturedRun& run) {
   return run.output;
 }
 
-/// What `read` makes of the answer; it may throw for a missing member or one of another type.
-template <class Read>
-auto ask(const fs::path& programs, const std::vector<std::string>& arguments, Read read) {
-  const std::string answer =
-      answer_of(run_and_capture(programs / program_name, arguments, answer_limit));
-  try {
-    return read(Json::parse(answer));
-  } catch (const std::exception&) {
-    fail(ExitCode::setup_incomplete,
-         "{} gave no answer that fits this program: build Fathom again with ./fathom run.",
-         (programs / program_name).string());
-  }
-}
-
 bool begins(const fs::path& file, const std::string& text) {
   std::string word;
   return std::ifstream(file) >> word && word.starts_with(text);
@@ -62,36 +48,25 @@ bool begins(const fs::path& file, const std::string& text) {
 
 }  // namespace
 
+void ask_device(const fs::path& programs, const std::vector<std::string>& arguments,
+                const std::function<void(const Json&)>& read) {
+  const std::string answer =
+      answer_of(run_and_capture(programs / program_name, arguments, answer_limit));
+  try {
+    read(Json::parse(answer));
+  } catch (const std::exception&) {
+    fail(ExitCode::setup_incomplete,
+         "{} gave no answer that fits this program: build Fathom again with ./fathom run.",
+         (programs / program_name).string());
+  }
+}
+
 Fingerprint query_device(const fs::path& programs, int device) {
-  return ask(programs, {"--facts", "--device", std::to_string(device)}, [](const Json& answer) {
-    return fingerprint_from_json(answer.at("fingerprint"), program_name);
+  Fingerprint fingerprint;
+  ask_device(programs, {"--facts", "--device", std::to_string(device)}, [&](const Json& answer) {
+    fingerprint = fingerprint_from_json(answer.at("fingerprint"), program_name);
   });
-}
-
-std::vector<VisibleGpu> query_gpus(const fs::path& programs) {
-  return ask(programs, {"--gpus"}, [](const Json& answer) {
-    std::vector<VisibleGpu> gpus;
-    for (const Json& gpu : answer.at("gpus")) {
-      const Json& health = gpu.at("health");
-      const auto number = [&](const char* key) -> std::optional<double> {
-        const auto found = health.find(key);
-        if (found == health.end() || found->is_null()) return std::nullopt;
-        return found->get<double>();
-      };
-      gpus.push_back({gpu.at("name"), gpu.at("uuid"), gpu.at("uuid_hash"), gpu.at("pci_bus_id"),
-                      number("pcie_generation"), number("pcie_width"),
-                      number("uncorrected_ecc_errors"), number("remapped_rows"),
-                      number("processes"), health.at("remapping_failed"),
-                      health.at("remapping_pending")});
-    }
-    return gpus;
-  });
-}
-
-Json query_checks(const fs::path& programs, std::optional<int> device) {
-  std::vector<std::string> arguments{"--doctor"};
-  if (device) arguments.insert(arguments.end(), {"--device", std::to_string(*device)});
-  return ask(programs, arguments, [](const Json& answer) { return answer.at("checks"); });
+  return fingerprint;
 }
 
 std::string nvidia_gpu_on_pci() {

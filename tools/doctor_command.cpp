@@ -23,6 +23,17 @@ struct DoctorArguments {
   bool json = false;
 };
 
+/// What `fathom-device` has to say of one GPU or of all, a line each: "id" ("driver", "gpu", ...),
+/// "status" ("ok", "warn", "fail" or "skip"), "gpu" (CUDA's number; null for a check of the whole
+/// machine), "what", "detail" and "what_to_do" (empty: nothing).
+Json query_checks(const fs::path& programs, std::optional<int> device) {
+  std::vector<std::string> arguments{"--doctor"};
+  if (device) arguments.insert(arguments.end(), {"--device", std::to_string(*device)});
+  Json checks;
+  ask_device(programs, arguments, [&](const Json& answer) { checks = answer.at("checks"); });
+  return checks;
+}
+
 /// What a build without CUDA can say of the GPU: it has no program that asks the driver.
 Json check_gpu_without_probes() {
   const std::string address = nvidia_gpu_on_pci();

@@ -52,7 +52,7 @@ ProbeBinary described(const std::filesystem::path& program, const CapturedRun& r
     const std::string said = last_line(run.errors);
     fail(ExitCode::setup_incomplete,
          "{} does not describe itself ({}{}): build Fathom again with ./fathom run.",
-         program.string(), run.end.end.describe(), said.empty() ? "" : ": " + said);
+         program.string(), run.end.describe(), said.empty() ? "" : ": " + said);
   }
 }
 
