@@ -9,8 +9,7 @@
 #include "results/error.h"
 #include "results/flag_checks.h"
 #include "tools/commands.h"
-#include "tools/device_query.h"
-#include "tools/probe_binaries.h"
+#include "tools/programs.h"
 
 namespace fathom {
 namespace {

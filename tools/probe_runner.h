@@ -12,7 +12,7 @@
 #include "tools/child_process.h"
 #include "tools/commands.h"
 #include "tools/output_folder.h"
-#include "tools/probe_binaries.h"
+#include "tools/programs.h"
 
 namespace fathom {
 

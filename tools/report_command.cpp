@@ -17,7 +17,6 @@
 #include "results/standard_streams.h"
 #include "tools/commands.h"
 #include "tools/output_folder.h"
-#include "tools/recordings.h"
 
 namespace fathom {
 namespace {

@@ -18,9 +18,8 @@
 #include "results/utc_time.h"
 #include "results/version.h"
 #include "tools/commands.h"
-#include "tools/device_query.h"
 #include "tools/probe_runner.h"
-#include "tools/recordings.h"
+#include "tools/programs.h"
 
 namespace fathom {
 namespace {

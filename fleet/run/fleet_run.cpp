@@ -23,9 +23,8 @@
 #include "results/standard_streams.h"
 #include "results/utc_time.h"
 #include "tools/child_process.h"
-#include "tools/device_query.h"
 #include "tools/output_folder.h"
-#include "tools/probe_binaries.h"
+#include "tools/programs.h"
 
 namespace fathom {
 namespace {

@@ -19,7 +19,7 @@
 #include "results/files.h"
 #include "results/utc_time.h"
 #include "tools/output_folder.h"
-#include "tools/probe_binaries.h"
+#include "tools/programs.h"
 
 namespace fathom {
 namespace {

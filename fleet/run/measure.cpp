@@ -14,7 +14,7 @@
 #include "results/probe_environment.h"
 #include "tools/child_process.h"
 #include "tools/output_folder.h"
-#include "tools/probe_binaries.h"
+#include "tools/programs.h"
 
 namespace fathom {
 namespace {

@@ -21,7 +21,7 @@
 #include "results/format.h"
 #include "results/parse_number.h"
 #include "tools/output_folder.h"
-#include "tools/probe_binaries.h"
+#include "tools/programs.h"
 
 namespace fathom {
 

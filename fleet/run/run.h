@@ -9,7 +9,7 @@
 #include "fleet/commands/fleet_commands.h"
 #include "results/file_descriptor.h"
 #include "tools/child_process.h"
-#include "tools/device_query.h"
+#include "tools/programs.h"
 
 // What the files of `fathom fleet run` share, in the order in which it happens.
 

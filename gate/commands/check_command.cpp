@@ -25,7 +25,7 @@
 #include "results/standard_streams.h"
 #include "results/utc_time.h"
 #include "tools/output_folder.h"
-#include "tools/probe_binaries.h"
+#include "tools/programs.h"
 
 namespace fathom {
 using namespace gate;

@@ -1,8 +1,7 @@
 #include "gate/commands/gate_commands.h"
 
 #include "gate/outputs.h"
-#include "tools/compare_files.h"
-#include "tools/program_commands.h"
+#include "tools/command_line.h"
 
 namespace fathom {
 namespace {
@@ -47,7 +46,7 @@ std::vector<Command> gate_commands() {
                   "run alone)\n",
         .commands = baseline_commands()},
        {.name = history_command.name, .summary = history_command.summary, .add = add_history},
-       {.name = "compare", .summary = compare_summary, .add = add_compare}});
+       compare_results_command()});
 }
 
 }  // namespace fathom

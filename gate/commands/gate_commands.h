@@ -13,8 +13,10 @@ std::vector<Command> gate_commands();
 // Each adds its flags to `app` and returns what it does.
 
 std::function<ExitCode()> add_check(CLI::App& app);
-std::function<ExitCode()> add_compare(CLI::App& app);
 std::function<ExitCode()> add_history(CLI::App& app);
+
+/// `compare` of two files of another tool.
+Command compare_results_command();
 
 /// `baseline add`, `baseline list`, `baseline prune`.
 std::vector<Command> baseline_commands();

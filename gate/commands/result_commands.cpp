@@ -16,7 +16,7 @@
 #include "results/standard_streams.h"
 #include "results/utc_time.h"
 #include "results/verdict.h"
-#include "tools/compare_files.h"
+#include "tools/commands.h"
 
 // `fathom baseline` and `fathom history`, which work on a folder of earlier runs, and `fathom
 // compare` of two files of another tool, which `fathom` hands over.
@@ -188,9 +188,7 @@ ExitCode compare(const CompareArguments& arguments) {
 
 }  // namespace
 
-std::function<ExitCode()> add_compare(CLI::App& app) {
-  return with_arguments(add_compare_flags, compare)(app);
-}
+Command compare_results_command() { return compare_command(compare); }
 
 std::function<ExitCode()> add_history(CLI::App& app) {
   return with_arguments(add_history_flags, history)(app);
