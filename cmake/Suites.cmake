@@ -32,16 +32,16 @@ endforeach()
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/suite_groups.h @ONLY CONTENT [[
 #pragma once
 
-#include <array>
 #include <string_view>
+#include <vector>
 
 namespace fathom {
 
 struct SuiteGroups {
   std::string_view suite;
-  std::array<std::string_view, 2> groups;  ///< the second may be empty
+  std::vector<std::string_view> groups;
 };
-inline constexpr SuiteGroups suite_groups[] = {
+inline const SuiteGroups suite_groups[] = {
 @fathom_suite_rows@};
 
 struct ProbeGroup {

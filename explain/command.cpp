@@ -21,9 +21,9 @@
 #include "results/flag_checks.h"
 #include "results/text.h"
 #include "tools/child_process.h"
+#include "tools/command_line.h"
 #include "tools/output_folder.h"
-#include "tools/probe_binaries.h"
-#include "tools/program_commands.h"
+#include "tools/programs.h"
 
 namespace fathom::explain {
 namespace {

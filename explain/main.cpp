@@ -9,7 +9,7 @@
 #include "harness/counters/source_line.h"
 #include "harness/toolkit_libraries.h"
 #include "tools/command_line.h"
-#include "tools/probe_binaries.h"
+#include "tools/programs.h"
 
 namespace {
 

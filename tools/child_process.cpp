@@ -17,6 +17,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <fstream>
 #include <thread>
 
@@ -115,37 +116,42 @@ std::string ProcessEnd::describe() const {
   return fmt::format("signal SIG{} ({})", name ? name : std::to_string(signal), strsignal(signal));
 }
 
-ChildProcess::ChildProcess(const ChildStart& start) {
+ChildProcess::ChildProcess(ChildStart start) {
   // Orphans of the group become our children, so that we can reap them.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  std::vector<std::string> words{start.program.string()};
-  words.insert(words.end(), start.arguments.begin(), start.arguments.end());
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0)
-    fail(ExitCode::setup_incomplete, "No pipe for {}: {}.", words.front(), std::strerror(errno));
+  const std::string program = start.program.string();
+  int ends[2] = {-1, -1}, words[2] = {-1, -1};
+  const bool made = pipe2(ends, O_CLOEXEC) == 0 &&
+                    (!start.held || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, words) == 0);
   const FileDescriptor reader(ends[0]);
   FileDescriptor writer(ends[1]);
+  words_ = FileDescriptor(words[0]);
+  const FileDescriptor childs_words(words[1]);  // only the child's: if it dies, our end says so
+  if (!made) fail(ExitCode::setup_incomplete, "No pipe for {}: {}.", program, std::strerror(errno));
+  if (start.held) {
+    start.kept_open.push_back(words[1]);
+    start.arguments.insert(start.arguments.end(), {"--start-fd", std::to_string(words[1])});
+  }
+  std::vector<char*> arguments{const_cast<char*>(program.c_str())};
+  for (std::string& word : start.arguments) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+
   const pid_t parent = getpid();
   pid_ = fork();
   if (pid_ == 0) become(start, arguments.data(), parent, writer.get());
   if (pid_ < 0)
-    fail(ExitCode::setup_incomplete, "Cannot start {}: {}.", words.front(), std::strerror(errno));
+    fail(ExitCode::setup_incomplete, "Cannot start {}: {}.", program, std::strerror(errno));
   setpgid(pid_, pid_);  // in both processes, so that neither has to wait for the other
   writer.close();
   int error = 0;
   if (read(reader.get(), &error, sizeof error) == sizeof error) {
     waitpid(pid_, nullptr, 0);
     fail(ExitCode::setup_incomplete, "Cannot start {}: {}; build Fathom again with ./fathom run.",
-         words.front(), std::strerror(error));
+         program, std::strerror(error));
   }
 }
 
 ChildProcess::~ChildProcess() {
-  if (end_) return;
   signal(SIGKILL);
   const auto deadline = Clock::now() + patience_after_kill;
   while (!try_end() && Clock::now() < deadline) std::this_thread::sleep_for(10ms);
@@ -155,18 +161,34 @@ void ChildProcess::signal(int number) const {
   if (!end_) kill(-pid_, number);
 }
 
-std::optional<ProcessEnd> ChildProcess::try_end() {
+std::optional<ProcessEnd> ChildProcess::try_end(Stopped stopped) {
   if (end_) return end_;
   siginfo_t info{};
   // WNOWAIT: while its zombie is there, the group's number cannot be given to anyone else.
-  if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
-    end_ = ProcessEnd{};  // not ours any more: someone else reaped it
-    return end_;
-  }
+  if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+    return end_ = ProcessEnd{.stopped = stopped};  // not ours any more: someone else reaped it
   if (info.si_pid == 0) return std::nullopt;
   reap_group();
-  end_ = info.si_code == CLD_EXITED ? ProcessEnd{info.si_status, 0} : ProcessEnd{0, info.si_status};
+  end_ = {.stopped = stopped};
+  (info.si_code == CLD_EXITED ? end_->status : end_->signal) = info.si_status;
   return end_;
+}
+
+void ChildProcess::give_up(Stopped stopped) {
+  if (!end_) end_ = {.signal = SIGKILL, .unkillable = true, .stopped = stopped};
+}
+
+bool ChildProcess::take_word() {
+  char word = 0;
+  const ssize_t taken = recv(words_.get(), &word, 1, MSG_DONTWAIT);
+  if (taken == 0) words_.close();  // it is about to end, which SIGCHLD will say
+  return taken == 1;
+}
+
+void ChildProcess::release(std::size_t held_beside) const {
+  const auto word = static_cast<unsigned char>(std::min<std::size_t>(held_beside, 255));
+  // One that has ended does not need it.
+  [[maybe_unused]] const ssize_t sent = send(words_.get(), &word, 1, MSG_NOSIGNAL);
 }
 
 void ChildProcess::reap_group() {
@@ -179,40 +201,26 @@ void ChildProcess::reap_group() {
   }
 }
 
-namespace {
-
-/// Until all have ended, or one of them, with nothing, by its word.
-std::vector<std::optional<SupervisedEnd>> watch(const std::vector<ChildProcess*>& children,
-                                                SignalInbox& inbox, const Supervision& supervision,
-                                                int word = -1) {
+bool supervise(const Children& children, SignalInbox& inbox, const Supervision& supervision) {
   int pipe = supervision.lines_from;
   std::string begun;
   const auto read_available = [&] { read_lines(pipe, begun, supervision.line); };
-  std::vector<std::optional<SupervisedEnd>> ends(children.size());
   auto deadline = Clock::now() + supervision.limit;
   enum class Phase { running, told_to_stop, killed } phase = Phase::running;
   Stopped stopped = Stopped::no;
   const int interrupts_before = inbox.interrupts();
   const auto is_late = [&] { return Clock::now() >= deadline; };
   const auto tell = [&](int number, Phase next, std::chrono::milliseconds patience) {
-    for (std::size_t i = 0; i < children.size(); ++i)
-      if (!ends[i]) children[i]->signal(number);
+    for (const ChildProcess* child : children) child->signal(number);
     phase = next;
     deadline = Clock::now() + patience;
   };
 
   while (true) {
-    bool running = false;
-    for (std::size_t i = 0; i < children.size(); ++i) {
-      if (ends[i]) continue;
-      if (const auto end = children[i]->try_end())
-        ends[i] = SupervisedEnd{*end, stopped};
-      else
-        running = true;
-    }
-    if (!running) {
+    if (std::ranges::count_if(children, [&](auto* child) { return !child->try_end(stopped); }) ==
+        0) {
       read_available();
-      return ends;
+      return true;
     }
     const int interrupts = inbox.interrupts() - interrupts_before;
     if (phase == Phase::running && (interrupts > 0 || is_late())) {
@@ -221,98 +229,40 @@ std::vector<std::optional<SupervisedEnd>> watch(const std::vector<ChildProcess*>
     }
     if (phase == Phase::told_to_stop && (interrupts > 1 || is_late()))
       tell(SIGKILL, Phase::killed, patience_after_kill);
-    if (phase == Phase::killed && is_late()) {
-      for (auto& end : ends)
-        if (!end) end = SupervisedEnd{ProcessEnd{0, SIGKILL, true}, stopped};
-      return ends;
-    }
+    if (phase == Phase::killed && is_late())
+      for (ChildProcess* child : children) child->give_up(stopped);
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
     if (supervision.tick) supervision.tick();
     const long longest = supervision.tick ? 20 : 1000;
     const int wait_ms = static_cast<int>(std::clamp<long>(left.count() + 1, 1, longest));
+    const int word = supervision.until_word ? children.front()->words() : -1;
     std::array<pollfd, 3> sources{pollfd{inbox.descriptor(), POLLIN, 0}, pollfd{pipe, POLLIN, 0},
                                   pollfd{word, POLLIN, 0}};
     poll(sources.data(), sources.size(), wait_ms);
     inbox.drain();
     read_available();
-    if (sources[2].revents == 0) continue;
-    char byte = 0;
-    if (recv(word, &byte, 1, MSG_DONTWAIT) == 1 && phase == Phase::running) return ends;
-    word = -1;  // closed: the child is about to end; or it was told to, and that is waited for
+    // One that was told to stop is waited for.
+    if (word >= 0 && children.front()->take_word() && phase == Phase::running) return false;
   }
 }
 
-}  // namespace
-
-SupervisedEnd supervise(ChildProcess& child, SignalInbox& inbox, const Supervision& supervision) {
-  return *watch({&child}, inbox, supervision).front();
+ProcessEnd supervise(ChildProcess& child, SignalInbox& inbox, const Supervision& supervision) {
+  supervise(Children{&child}, inbox, supervision);
+  return *child.try_end();
 }
 
-std::optional<SupervisedEnd> supervise_until_word(ChildProcess& child, SignalInbox& inbox,
-                                                  const Supervision& supervision, int word) {
-  return watch({&child}, inbox, supervision, word).front();
-}
-
-std::vector<SupervisedEnd> supervise_all(const std::vector<std::unique_ptr<ChildProcess>>& children,
-                                         SignalInbox& inbox, const Supervision& supervision) {
-  std::vector<ChildProcess*> all;
-  for (const auto& child : children) all.push_back(child.get());
-  std::vector<SupervisedEnd> ends;
-  for (const auto& end : watch(all, inbox, supervision)) ends.push_back(*end);
-  return ends;
-}
-
-HeldRun::HeldRun(ChildStart start, Start when) {
-  int ends[2] = {-1, -1};
-  if (when == Start::held && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    fail(ExitCode::setup_incomplete, "No pair of sockets for {}: {}.", start.program.string(),
-         std::strerror(errno));
-  gate_ = FileDescriptor(ends[0]);
-  // Only the child's from then on: if it dies, the other end says so.
-  const FileDescriptor inner(ends[1]);
-  if (when == Start::held) {
-    start.kept_open.push_back(inner.get());
-    start.arguments.insert(start.arguments.end(), {"--start-fd", std::to_string(inner.get())});
-  }
-  child_ = std::make_unique<ChildProcess>(start);
-}
-
-void HeldRun::release(std::size_t held_beside) const {
-  const auto word = static_cast<unsigned char>(std::min<std::size_t>(held_beside, 255));
-  // One that has ended does not need it.
-  [[maybe_unused]] const ssize_t sent = send(gate_.get(), &word, 1, MSG_NOSIGNAL);
-}
-
-std::vector<const HeldRun*> wait_for_words(const std::vector<const HeldRun*>& runs,
-                                           SignalInbox& inbox, std::chrono::milliseconds limit) {
-  const auto deadline = std::chrono::steady_clock::now() + limit;
-  std::vector<const HeldRun*> silent = runs;
-  while (!silent.empty() && inbox.interrupts() == 0 &&
-         std::chrono::steady_clock::now() < deadline) {
-    std::vector<pollfd> waiting;
-    for (const HeldRun* run : silent) waiting.push_back({run->words(), POLLIN, 0});
+Children wait_for_words(Children children, SignalInbox& inbox, std::chrono::milliseconds limit) {
+  const auto deadline = Clock::now() + limit;
+  while (!children.empty() && inbox.interrupts() == 0 && Clock::now() < deadline) {
+    std::vector<pollfd> sources{{inbox.descriptor(), POLLIN, 0}};
+    for (const ChildProcess* child : children) sources.push_back({child->words(), POLLIN, 0});
     constexpr int look_again_ms = 100;
-    poll(waiting.data(), waiting.size(), look_again_ms);
-    std::vector<const HeldRun*> still;
-    bool some_are_ending = false;
-    for (std::size_t i = 0; i < waiting.size(); ++i) {
-      char word = 0;
-      if (waiting[i].revents == 0) {
-        still.push_back(silent[i]);
-      } else if (recv(waiting[i].fd, &word, 1, MSG_DONTWAIT) == 0 && silent[i]->child() &&
-                 !silent[i]->child()->try_end()) {
-        // A process closes its files a moment before it has ended, and who asks then how it did
-        // would hear that it lives.
-        still.push_back(silent[i]);
-        some_are_ending = true;
-      }
-    }
-    silent = std::move(still);
-    if (some_are_ending) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    poll(sources.data(), sources.size(), look_again_ms);
     inbox.drain();
+    std::erase_if(children, [](auto* child) { return child->take_word() || child->try_end(); });
   }
-  return silent;
+  return children;
 }
 
 std::vector<CapturedRun> run_all_and_capture(const std::vector<std::filesystem::path>& programs,
@@ -320,17 +270,18 @@ std::vector<CapturedRun> run_all_and_capture(const std::vector<std::filesystem::
                                              std::chrono::milliseconds limit) {
   SignalInbox inbox(SignalInbox::Interrupts::act);
   std::vector<FileDescriptor> output, errors;
-  std::vector<std::unique_ptr<ChildProcess>> children;
+  std::deque<ChildProcess> started;
+  Children children;
   for (const auto& program : programs) {
     output.emplace_back(memfd_create("output", MFD_CLOEXEC));
     errors.emplace_back(memfd_create("errors", MFD_CLOEXEC));
-    children.push_back(std::make_unique<ChildProcess>(
+    children.push_back(&started.emplace_back(
         ChildStart{program, arguments, output.back().get(), errors.back().get()}));
   }
-  const auto ends = supervise_all(children, inbox, {.limit = limit, .grace = 2000ms, .line = {}});
+  supervise(children, inbox, {.limit = limit, .grace = 2000ms});
   std::vector<CapturedRun> runs;
-  for (std::size_t i = 0; i < ends.size(); ++i)
-    runs.push_back({text_of(output[i]), text_of(errors[i]), ends[i]});
+  for (std::size_t i = 0; i < children.size(); ++i)
+    runs.push_back({text_of(output[i]), text_of(errors[i]), *children[i]->try_end()});
   return runs;
 }
 

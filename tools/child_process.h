@@ -6,13 +6,13 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "results/error.h"
 #include "results/files.h"
 
 namespace fathom {
@@ -38,14 +38,19 @@ class SignalInbox {
   int interrupts_ = 0;
 };
 
+/// Why a process was told to stop.
+enum class Stopped { no, time_limit, interrupt };
+
 /// How a process ended: by exit status or by a signal.
 struct ProcessEnd {
   int status = 0;  ///< exit status, where `signal` is 0
   int signal = 0;
   bool unkillable = false;  ///< it was still there seconds after SIGKILL
+  Stopped stopped = Stopped::no;
 
   /// "exit status 3", "signal SIGSEGV (Segmentation fault)"
   std::string describe() const;
+  bool is_exit(ExitCode code) const { return signal == 0 && status == to_int(code); }
 };
 
 /// What a process without threads starts.
@@ -62,6 +67,10 @@ struct ChildStart {
   std::vector<int> cpus{};
   /// In place of a program: what the child does, and its exit status. It throws nothing.
   std::function<int()> work{};
+  /// A probe that is made ready, and measures once it is released: starting CUDA takes longer than
+  /// what is to be measured, and many can do it at the same time. By --start-fd it sends a word
+  /// when it is ready, and another when it has measured, since ending takes a while, too.
+  bool held = false;
 };
 
 /// A child in a process group of its own, so that it can be ended with everything that it started.
@@ -70,83 +79,60 @@ struct ChildStart {
 class ChildProcess {
  public:
   /// Throws Error(setup_incomplete) if the program cannot be started.
-  explicit ChildProcess(const ChildStart& start);
+  explicit ChildProcess(ChildStart start);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   /// To the whole group.
   void signal(int number) const;
-  /// How the child ended, once it has; ends and reaps the rest of its group then.
-  std::optional<ProcessEnd> try_end();
+  /// How the child ended, once it has; ends and reaps the rest of its group then. `stopped`: what
+  /// it is told to have ended for.
+  std::optional<ProcessEnd> try_end(Stopped stopped = Stopped::no);
+  /// Waits no longer for one that the kernel holds.
+  void give_up(Stopped stopped);
+
+  /// The socket on which one that is held sends its words; -1: none.
+  int words() const { return words_.get(); }
+  /// Whether there was a word.
+  bool take_word();
+  /// Lets one that is held measure. Says how many others are held on the same GPU, so that they do
+  /// not pass for a load.
+  void release(std::size_t held_beside) const;
 
  private:
   void reap_group();
 
   pid_t pid_ = -1;
+  FileDescriptor words_;
   std::optional<ProcessEnd> end_;
 };
-
-/// Why a child was told to stop.
-enum class Stopped { no, time_limit, interrupt };
+using Children = std::vector<ChildProcess*>;
 
 struct Supervision {
-  std::chrono::milliseconds limit;             ///< then SIGTERM
-  std::chrono::milliseconds grace{5000};       ///< from the first signal to SIGKILL
-  int lines_from = -1;                         ///< descriptor read line by line, non-blocking
-  std::function<void(std::string_view)> line;  ///< called with each of those lines
-  std::function<void()> tick{};                ///< called every 20 ms or so; may be empty
+  std::chrono::milliseconds limit;               ///< then SIGTERM
+  std::chrono::milliseconds grace{5000};         ///< from the first signal to SIGKILL
+  int lines_from = -1;                           ///< descriptor read line by line, non-blocking
+  std::function<void(std::string_view)> line{};  ///< called with each of those lines
+  std::function<void()> tick{};                  ///< called every 20 ms or so; may be empty
+  bool until_word = false;                       ///< of the first child
 };
 
-struct SupervisedEnd {
-  ProcessEnd end;
-  Stopped stopped = Stopped::no;
-};
+/// Waits until all children have ended. Passes the first interrupt on to them, kills them at the
+/// second, and enforces the limit. False if it is the word that came, and none was told to stop:
+/// the rest of the limit is the caller's to give them then.
+bool supervise(const Children& children, SignalInbox& inbox, const Supervision& supervision);
 
-/// Waits until the child has ended. Passes the first interrupt on to it, kills it at the second,
-/// and enforces the limit.
-SupervisedEnd supervise(ChildProcess& child, SignalInbox& inbox, const Supervision& supervision);
-
-/// The same of several children, which are told and killed together.
-std::vector<SupervisedEnd> supervise_all(const std::vector<std::unique_ptr<ChildProcess>>& children,
-                                         SignalInbox& inbox, const Supervision& supervision);
-
-/// As of one, but also ends, with nothing, once the socket `word` of a child that was not told to
-/// stop has something to read. The rest of the limit is the caller's to give it then.
-std::optional<SupervisedEnd> supervise_until_word(ChildProcess& child, SignalInbox& inbox,
-                                                  const Supervision& supervision, int word);
-
-/// A probe that is started and made ready, and measures once it is released: starting CUDA takes
-/// longer than what is to be measured, and many can do it at the same time. It sends a word when it
-/// is ready, and another when it has measured, since ending takes a while, too.
-class HeldRun {
- public:
-  enum class Start { held, at_once };
-  /// `start` with --start-fd added; one that begins at once has none, and sends no words. Throws
-  /// Error(setup_incomplete).
-  explicit HeldRun(ChildStart start, Start when = Start::held);
-
-  /// To be had by who waits for its end.
-  std::unique_ptr<ChildProcess>& child() { return child_; }
-  const std::unique_ptr<ChildProcess>& child() const { return child_; }
-  /// The socket on which it sends its words; -1: none.
-  int words() const { return gate_.get(); }
-  /// Says with it how many others are held on the same GPU, so that they do not pass for a load.
-  void release(std::size_t held_beside) const;
-
- private:
-  FileDescriptor gate_;
-  std::unique_ptr<ChildProcess> child_;
-};
+/// The same of one, to its end.
+ProcessEnd supervise(ChildProcess& child, SignalInbox& inbox, const Supervision& supervision);
 
 /// Until each has sent its next word or has ended, or an interrupt has come. Returns those that
 /// have done neither.
-std::vector<const HeldRun*> wait_for_words(const std::vector<const HeldRun*>& runs,
-                                           SignalInbox& inbox, std::chrono::milliseconds limit);
+Children wait_for_words(Children children, SignalInbox& inbox, std::chrono::milliseconds limit);
 
 struct CapturedRun {
   std::string output, errors;
-  SupervisedEnd end;
+  ProcessEnd end;
 };
 
 /// Runs a short helper program to its end and returns what it wrote. Throws Error(setup_incomplete)

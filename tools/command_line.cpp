@@ -22,7 +22,7 @@
 #include "results/flag_checks.h"
 #include "results/text.h"
 #include "results/version.h"
-#include "tools/probe_binaries.h"
+#include "tools/programs.h"
 
 namespace fathom {
 namespace {
@@ -158,42 +158,11 @@ std::string completions(CLI::App& root, std::span<const std::string> words) {
   return text;
 }
 
-/// All that the command line can say. The command that it names acts once it is parsed.
-struct Program {
-  explicit Program(const std::vector<Command>& commands);
-
-  Command root;
-  CLI::App app;
-  ExitCode code = ExitCode::ok;  ///< of the command that has acted
-};
-
-Program::Program(const std::vector<Command>& commands)
-    : root{.name = "fathom",
-           .summary =
-               "Measures one NVIDIA GPU: what it promises, what it does, and why the two differ.",
-           .noun = "command",
-           .footer =
-               "Examples:\n"
-               "  fathom run                 measure this machine's GPU, write a report\n"
-               "  fathom run --suite quick   the same in under a minute\n"
-               "  fathom doctor              is everything in place, and what to do if not\n"
-               "  fathom list                the probes and the questions they answer\n"
-               "  fathom compare A B         two result documents side by side\n"
-               "  fathom predict --help      what should happen, computed without a GPU\n"
-               "  fathom check --help        did a commit, compiler or driver make something "
-               "slower\n"
-               "  fathom fleet --help        many GPUs and hosts: which one is slow\n"
-               "`fathom COMMAND --help` says more.\n",
-           .commands = commands},
-      app(root.summary, root.name) {
-  app.formatter(std::make_shared<Help>());
-  app.set_version_flag("--version", fmt::format("fathom {} ({})", version(), commit()));
-  add_to(app, root, code);
-}
-
 ExitCode understand_and_act(int argc, const char* const* argv,
                             const std::vector<Command>& commands) {
-  Program program(commands);
+  const Command root = root_command(commands);
+  ExitCode code = ExitCode::ok;
+  const auto app = command_line(root, code);
   std::vector<std::string> words(argv + 1, argv + argc);
   const bool complete = words.size() > 1 && words.front() == "--complete";  // tools/completions
   if (complete) words.erase(words.begin());
@@ -205,19 +174,19 @@ ExitCode understand_and_act(int argc, const char* const* argv,
       hand_over(elsewhere->program, elsewhere->name, argv);
   }
   if (complete) {
-    print_out(completions(program.app, words));
+    print_out(completions(*app, words));
     return ExitCode::ok;
   }
   std::erase(words, "--");      // it may stand before Google Benchmark's flags, and need not
   std::ranges::reverse(words);  // the order that CLI11 wants
   try {
-    program.app.parse(words);
+    app->parse(words);
   } catch (const CLI::Success& wanted) {
-    program.app.exit(wanted);  // prints the help or the version
+    app->exit(wanted);  // prints the help or the version
   } catch (const CLI::ParseError& error) {
-    refuse(program.app, program.root, error);
+    refuse(*app, root, error);
   }
-  return program.code;
+  return code;
 }
 
 /// To standard error, of which the reader may have gone too: then nobody is told, where fmt::print
@@ -238,10 +207,31 @@ void hand_over(const std::string& program, const std::string& command, const cha
        command, program, folder.string(), std::strerror(errno));
 }
 
-void describe_commands(const std::vector<Command>& commands,
-                       const std::function<void(CLI::App&)>& describe) {
-  Program program(commands);
-  describe(program.app);
+Command root_command(std::vector<Command> commands) {
+  return {
+      .name = "fathom",
+      .summary = "Measures one NVIDIA GPU: what it promises, what it does, and why the two differ.",
+      .noun = "command",
+      .footer =
+          "Examples:\n"
+          "  fathom run                 measure this machine's GPU, write a report\n"
+          "  fathom run --suite quick   the same in under a minute\n"
+          "  fathom doctor              is everything in place, and what to do if not\n"
+          "  fathom list                the probes and the questions they answer\n"
+          "  fathom compare A B         two result documents side by side\n"
+          "  fathom predict --help      what should happen, computed without a GPU\n"
+          "  fathom check --help        did a commit, compiler or driver make something slower\n"
+          "  fathom fleet --help        many GPUs and hosts: which one is slow\n"
+          "`fathom COMMAND --help` says more.\n",
+      .commands = std::move(commands)};
+}
+
+std::shared_ptr<CLI::App> command_line(const Command& root, ExitCode& code) {
+  const auto app = std::make_shared<CLI::App>(root.summary, root.name);
+  app->formatter(std::make_shared<Help>());
+  app->set_version_flag("--version", fmt::format("fathom {} ({})", version(), commit()));
+  add_to(*app, root, code);
+  return app;
 }
 
 int run_program(int argc, const char* const* argv, const std::vector<Command>& commands) {

@@ -26,6 +26,23 @@ struct Command {
   std::vector<Command> commands = {};
 };
 
+// Commands that a program of its own has, so that nobody builds it who does not use it.
+
+inline const Command check_command{"check", "Fail if something got slower: two builds, or a result",
+                                   "fathom-gate"};
+inline const Command baseline_command{"baseline", "Keep earlier results that `check` compares with",
+                                      "fathom-gate"};
+inline const Command history_command{"history", "Find what changed over many earlier results",
+                                     "fathom-gate"};
+inline const Command fleet_command{
+    "fleet", "Many GPUs: which one is slow, and what their links carry", "fathom-fleet"};
+inline const Command explain_command{
+    "explain", "Why a program's kernels are slow, by source line, without counters",
+    "fathom-explain"};
+
+inline const Command program_commands[] = {check_command, baseline_command, history_command,
+                                           fleet_command, explain_command};
+
 /// One with arguments of its own, which live in what it returns: that outlives the parsing.
 template <class Arguments>
 AddCommand with_arguments(void (*add)(CLI::App&, Arguments&), ExitCode (*act)(const Arguments&)) {
@@ -41,9 +58,12 @@ AddCommand with_arguments(void (*add)(CLI::App&, Arguments&), ExitCode (*act)(co
 /// word is answered with the closest known one.
 int run_program(int argc, const char* const* argv, const std::vector<Command>& commands);
 
-/// Hands the whole command line to `describe`; nothing runs.
-void describe_commands(const std::vector<Command>& commands,
-                       const std::function<void(CLI::App&)>& describe);
+/// The program itself, with its commands.
+Command root_command(std::vector<Command> commands);
+
+/// All that its command line can say. The command that it names acts once it is parsed, and leaves
+/// its code.
+std::shared_ptr<CLI::App> command_line(const Command& root, ExitCode& code);
 
 /// Becomes the program beside this one that has the command, with this command line. Returns only
 /// by throwing Error(setup_incomplete).

@@ -2,14 +2,17 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "reports/card_check.h"
+#include "reports/compare.h"
+#include "results/document.h"
 #include "tools/command_line.h"
 
 namespace fathom {
-
-struct Document;
 
 /// All of `fathom`'s commands; those of program_commands only by name.
 std::vector<Command> tool_commands();
@@ -34,7 +37,7 @@ Command export_command();
 Command recording_command();
 
 struct RunArguments {
-  std::string suite = "default";    ///< a name of tools/probe_binaries.h
+  std::string suite = "default";    ///< a name of tools/programs.h
   std::vector<std::string> probes;  ///< by name; empty: all
   std::filesystem::path out;        ///< empty: a folder named for GPU and time
   int device = 0;                   ///< CUDA ordinal
@@ -56,5 +59,45 @@ struct RunArguments {
 /// page is. `name`: the document's file.
 void publish_report(const Document& document, const std::filesystem::path& folder,
                     const std::string& name, const std::filesystem::path& recordings);
+
+struct CompareArguments {
+  std::filesystem::path a, b;            ///< results
+  std::filesystem::path markdown, json;  ///< files to write; empty: none
+};
+
+/// The same command where it is fathom-gate that reads the results.
+Command compare_command(ExitCode (*compare)(const CompareArguments&));
+
+/// Prints the comparison and writes it to the files; their paths are checked before `compare` is
+/// called. Ok whatever differs.
+ExitCode tell_comparison(const CompareArguments& arguments,
+                         const std::function<reports::Comparison()>& compare);
+
+/// The flag --recordings of what checks a card.
+void add_recordings_flag(CLI::App& app, std::filesystem::path& folder);
+
+/// Whether the card is normal, by the recordings below that folder, or where it is empty by those
+/// that came with this program. A recording that cannot be read is left out. Nothing of a replay:
+/// no card was measured.
+std::optional<reports::CardCheck> card_of(const Document& document,
+                                          const std::filesystem::path& recordings);
+
+/// The recorded H200 run to show for `suite`: the recording that FATHOM_RECORDING names, else one
+/// that came with this program. The default suite's is result.json, and another one's is in a
+/// folder that is called like the suite or like what stands before the dash in its name:
+/// atlas/result.json for atlas-quick. Where a suite has none, the default suite's is shown.
+/// FATHOM_RECORDING may name such a folder, too. Throws Error(setup_incomplete) if there is none.
+std::filesystem::path replayed_recording(const std::string& suite);
+
+/// The recording, cut down to the probes asked for and marked as a replay.
+Document load_replay(const std::filesystem::path& recording, const RunArguments& options);
+
+struct RecordingArguments {
+  std::filesystem::path result, recordings = "recordings";
+};
+
+/// Puts the result of a run into the folder of recordings: checked, without paths, and with its
+/// page. Throws Error(bad_input) for what is no whole measurement, or there already.
+ExitCode add_recording(const RecordingArguments& options);
 
 }  // namespace fathom

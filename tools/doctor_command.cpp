@@ -9,8 +9,7 @@
 #include "results/error.h"
 #include "results/flag_checks.h"
 #include "tools/commands.h"
-#include "tools/device_query.h"
-#include "tools/probe_binaries.h"
+#include "tools/programs.h"
 
 namespace fathom {
 namespace {
@@ -22,6 +21,17 @@ struct DoctorArguments {
   std::optional<int> device;  ///< CUDA ordinal; empty: every GPU
   bool json = false;
 };
+
+/// What `fathom-device` has to say of one GPU or of all, a line each: "id" ("driver", "gpu", ...),
+/// "status" ("ok", "warn", "fail" or "skip"), "gpu" (CUDA's number; null for a check of the whole
+/// machine), "what", "detail" and "what_to_do" (empty: nothing).
+Json query_checks(const fs::path& programs, std::optional<int> device) {
+  std::vector<std::string> arguments{"--doctor"};
+  if (device) arguments.insert(arguments.end(), {"--device", std::to_string(*device)});
+  Json checks;
+  ask_device(programs, arguments, [&](const Json& answer) { checks = answer.at("checks"); });
+  return checks;
+}
 
 /// What a build without CUDA can say of the GPU: it has no program that asks the driver.
 Json check_gpu_without_probes() {

@@ -7,8 +7,7 @@
 #include "generated/suite_groups.h"
 #include "results/document_io.h"
 #include "tools/commands.h"
-#include "tools/probe_binaries.h"
-#include "tools/recordings.h"
+#include "tools/programs.h"
 
 namespace fathom {
 namespace {

@@ -121,8 +121,8 @@ int main(int argc, char** argv) try {
   if (argc != 3) throw std::runtime_error("usage: fathom_manual FOLDER DATE");
   const std::filesystem::path folder = std::filesystem::path(argv[1]) / "man/man1";
   std::filesystem::create_directories(folder);
-  fathom::describe_commands(all_commands(),
-                            [&](CLI::App& app) { write_pages(app, folder, argv[2]); });
+  fathom::ExitCode code{};
+  write_pages(*fathom::command_line(fathom::root_command(all_commands()), code), folder, argv[2]);
 } catch (const std::exception& error) {
   std::fprintf(stderr, "fathom_manual: %s.\n", error.what());
   return 1;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -11,36 +12,65 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <set>
+#include <span>
 #include <sstream>
+#include <utility>
 
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/files.h"
 #include "results/probe_environment.h"
+#include "results/text.h"
 
 namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
 
-/// Where only some probes of a run collect counters: whether this is one of the others.
-bool is_left_out(const RunArguments& options, const std::string& probe) {
-  return !options.counters_of.empty() && std::ranges::count(options.counters_of, probe) == 0;
+double seconds_since(Clock::time_point start, Clock::time_point end = Clock::now()) {
+  return std::chrono::duration<double>(end - start).count();
 }
 
-std::vector<std::string> probe_arguments(const RunArguments& options, const std::string& probe,
-                                         const fs::path& document, int progress_fd) {
-  const std::string sweep = find_run_suite(options.suite)->sweep;
-  std::vector<std::string> arguments{"--suite",       sweep,
-                                     "--out",         document.string(),
-                                     "--device",      std::to_string(options.device),
-                                     "--seed",        std::to_string(options.seed),
-                                     "--progress-fd", std::to_string(progress_fd)};
-  if (options.no_counters || is_left_out(options, probe)) arguments.push_back("--no-counters");
-  arguments.insert(arguments.end(), options.benchmark_flags.begin(), options.benchmark_flags.end());
-  return arguments;
-}
+/// A line on the terminal that says what is being measured and how long the run may still take.
+/// Writes nothing where standard error is not a terminal.
+class ProgressLine {
+ public:
+  explicit ProgressLine(std::size_t probes) : probes_(static_cast<double>(probes)) {}
+  ~ProgressLine() { clear(); }
+
+  void start_probe(std::size_t index, const std::string& name) {
+    index_ = static_cast<double>(index);
+    probe_ = fmt::format("[{}/{}] {}: ", index + 1, probes_, name);
+    draw(probe_ + "starting");
+  }
+  void update(const ProbeProgress& progress) {
+    // As if probes took equally long, since how many cases later ones have, only they know.
+    const double done = index_ + 1.0 * progress.done / std::max(1, progress.total);
+    const double left = seconds_since(start_) / done * (probes_ - done);
+    draw(fmt::format("{}{} of {}, {}{}", probe_, progress.done, progress.total,
+                     done > 0 ? fmt::format("about {} left, ", spoken_duration(left)) : "",
+                     progress.name));
+  }
+  void clear() { draw(""); }
+
+ private:
+  void draw(const std::string& text) {
+    if (isatty(STDERR_FILENO) != 1 || (text.empty() && !drawn_)) return;
+    winsize size{};
+    const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    fmt::print(stderr, "\r\033[K{}", text.substr(0, known ? size.ws_col - 1u : 79));
+    std::fflush(stderr);
+    drawn_ = !text.empty();
+  }
+
+  double probes_, index_ = 0;
+  std::string probe_;  ///< "[1/6] copy_bandwidth: "
+  Clock::time_point start_ = Clock::now();
+  bool drawn_ = false;
+};
 
 std::optional<Document> read_part(const fs::path& path) {
   if (!fs::exists(path)) return std::nullopt;
@@ -51,27 +81,6 @@ std::optional<Document> read_part(const fs::path& path) {
   }
 }
 
-bool has_filter(const RunArguments& options) {
-  return std::ranges::any_of(options.benchmark_flags, [](const auto& flag) {
-    return flag.starts_with("--benchmark_filter");
-  });
-}
-
-/// How long a probe of this run may take, and may take to become ready where it is held.
-std::chrono::seconds probe_time_limit(const RunArguments& options) {
-  if (options.time_limit_s > 0)
-    return std::chrono::seconds(std::max(1L, std::lround(options.time_limit_s)));
-  return std::chrono::seconds(find_run_suite(options.suite)->probe_limit_s);
-}
-
-/// Whether it has ended for what may be its siblings' fault.
-bool lacked_room(ProbeProcess& probe) {
-  const auto end = probe.try_end();
-  return end && end->signal == 0 &&
-         (end->status == to_int(ExitCode::gpu_busy) ||
-          end->status == to_int(ExitCode::gpu_out_of_memory));
-}
-
 /// What a probe program may end with; anything else is no answer of ours.
 constexpr ExitCode probe_codes[] = {
     ExitCode::ok,          ExitCode::check_failed,      ExitCode::bad_input,
@@ -79,6 +88,239 @@ constexpr ExitCode probe_codes[] = {
     ExitCode::no_driver,   ExitCode::driver_too_old,    ExitCode::gpu_out_of_memory,
     ExitCode::interrupted, ExitCode::partitioned_gpu,   ExitCode::counters_unavailable,
     ExitCode::gpu_lost};
+
+/// Whether nothing can be measured after a probe that ended for this cause.
+bool stops_the_run(ExitCode cause) {
+  const auto stops = {ExitCode::interrupted, ExitCode::gpu_lost,  ExitCode::output_unwritable,
+                      ExitCode::output_full, ExitCode::no_driver, ExitCode::driver_too_old};
+  return std::ranges::count(stops, cause) > 0;
+}
+
+/// A probe of a run, and its program while that is up.
+struct Probe {
+  ProbeBinary binary;
+  fs::path document{}, log{};
+  FileDescriptor progress{};
+  std::unique_ptr<ChildProcess> child{};
+  Clock::time_point start{}, done{};  ///< of measuring
+};
+
+/// One document and one exit code of what comes of the probes.
+class Run {
+ public:
+  Run(const std::vector<ProbeBinary>& probes, const RunArguments& options,
+      const OutputFolder& folder, SignalInbox& inbox)
+      : options_(options), inbox_(inbox), progress_(probes.size()) {
+    for (const ProbeBinary& probe : probes)
+      probes_.push_back(
+          {probe, folder.parts() / (probe.name + ".json"), folder.logs() / (probe.name + ".log")});
+    const int suite_limit = find_run_suite(options.suite)->probe_limit_s;
+    limit_ = std::chrono::seconds(
+        options.time_limit_s > 0 ? std::max(1L, std::lround(options.time_limit_s)) : suite_limit);
+  }
+
+  Measured measure(std::size_t together) {
+    Probe* ending = nullptr;  // it has measured, and ends while the next one measures
+    const auto finish_ending = [&] {
+      if (ending) finish(*std::exchange(ending, nullptr));
+    };
+    for (std::size_t i = 0; i < probes_.size(); ++i) {
+      Probe& probe = probes_[i];
+      const std::span from_here = std::span(probes_).subspan(i);
+      if (together > 1 && i % together == 0 && !has_to_stop()) {
+        finish_ending();
+        progress_.start_probe(i, probe.binary.name);
+        start_held(from_here.first(std::min(together, from_here.size())));
+      }
+      if (has_to_stop()) {
+        for (Probe& waiting : from_here) waiting.child.reset();
+        finish_ending();
+        skip(probe);
+        continue;
+      }
+      progress_.start_probe(i, probe.binary.name);
+      try {
+        if (!probe.child) {
+          progress_.clear();
+          finish_ending();
+          start(probe);
+        }
+        const bool has_measured = measure(probe);
+        progress_.clear();
+        finish_ending();
+        if (has_measured)
+          ending = &probe;
+        else
+          finish(probe);
+      } catch (const Error& error) {  // it could not be started: the others' results stay
+        progress_.clear();
+        add(probe, {ProbeStatus::failed, error.what(), error.code()}, std::nullopt);
+      }
+    }
+    finish_ending();
+    return std::move(measured_);
+  }
+
+ private:
+  /// Where only some probes of a run collect counters: whether this is one of the others.
+  bool is_left_out(const std::string& probe) const {
+    return !options_.counters_of.empty() && std::ranges::count(options_.counters_of, probe) == 0;
+  }
+
+  /// Throws Error where its program cannot be started or its log cannot be written.
+  void start(Probe& probe, bool held = false) {
+    fs::remove(probe.document);  // of an earlier run into the same folder
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+      fail(ExitCode::setup_incomplete, "No pipe: {}.", std::strerror(errno));
+    probe.progress = FileDescriptor(ends[0]);
+    const FileDescriptor progress_writer(ends[1]);  // only the child's from then on
+    const FileDescriptor log = create_file(probe.log);
+    ChildStart child{probe.binary.program,
+                     {"--suite", find_run_suite(options_.suite)->sweep, "--out", probe.document,
+                      "--device", std::to_string(options_.device), "--seed",
+                      std::to_string(options_.seed), "--progress-fd", std::to_string(ends[1])},
+                     log.get(),
+                     log.get(),
+                     {ends[1]}};
+    child.held = held;
+    const bool left_out = is_left_out(probe.binary.name);
+    if (options_.no_counters || left_out) child.arguments.push_back("--no-counters");
+    const auto& flags = options_.benchmark_flags;
+    child.arguments.insert(child.arguments.end(), flags.begin(), flags.end());
+    // Such a case would fail without its counters, and another run decides it.
+    if (left_out) child.environment = {{timed_only_variable, "1"}};
+    probe.child = std::make_unique<ChildProcess>(std::move(child));
+  }
+
+  /// Starts probes that are up at the same time and measure in turn: CUDA takes each of them most
+  /// of a second to start. Waits until each is ready, has ended, or has taken its time limit to be
+  /// ready, or an interrupt has come. One that could not be started or did not become ready is
+  /// started again in its turn, and so are all where there is no room for all of them at once.
+  void start_held(std::span<Probe> probes) {
+    Children children;
+    for (Probe& probe : probes) {
+      try {
+        start(probe, true);
+        children.push_back(probe.child.get());
+      } catch (const Error&) {
+        probe.child.reset();
+      }
+    }
+    const Children late = wait_for_words(children, inbox_, limit_);
+    if (inbox_.interrupts() > 0) return;
+    // Before the first one begins: what becomes ready later would do it beside a measurement.
+    bool lacked_room = false;
+    for (Probe& probe : probes) {
+      if (std::ranges::count(late, probe.child.get()) > 0) probe.child.reset();
+      const auto end = probe.child ? probe.child->try_end() : std::nullopt;
+      // What may be its siblings' fault.
+      lacked_room |=
+          end && (end->is_exit(ExitCode::gpu_busy) || end->is_exit(ExitCode::gpu_out_of_memory));
+    }
+    if (lacked_room)
+      for (Probe& probe : probes) probe.child.reset();
+  }
+
+  /// Lets one that is held begin, and waits until it has measured, or for its end, time limit or an
+  /// interrupt. True where it has measured and only has to end: one that is not held never says so.
+  bool measure(Probe& probe) {
+    const auto beside = std::ranges::count_if(probes_, [&](const Probe& other) {
+      return &other != &probe && other.child && !other.child->try_end();
+    });
+    probe.start = Clock::now();
+    probe.child->release(static_cast<std::size_t>(beside));
+    const auto show = [&](std::string_view line) {
+      if (const auto progress = parse_progress(line)) progress_.update(*progress);
+    };
+    const bool ended = supervise(
+        Children{probe.child.get()}, inbox_,
+        {.limit = limit_, .lines_from = probe.progress.get(), .line = show, .until_word = true});
+    probe.done = Clock::now();
+    return !ended;
+  }
+
+  /// Waits for its end, and adds what it left.
+  void finish(Probe& probe) {
+    const auto left = probe.start + limit_ - Clock::now();
+    const ProcessEnd end =
+        supervise(*probe.child, inbox_,
+                  {.limit = std::chrono::duration_cast<std::chrono::milliseconds>(left)});
+    probe.child.reset();
+    std::optional<Document> document = read_part(probe.document);
+    const bool has_filter = std::ranges::any_of(options_.benchmark_flags, [](const auto& flag) {
+      return flag.starts_with("--benchmark_filter");
+    });
+    // The filter fits none of its cases.
+    if (!document && has_filter && end.is_exit(ExitCode::bad_input)) return;
+    const ProbeOutcome outcome = judge_probe(end, document, last_line_of(probe.log), limit_);
+    if (document)
+      for (ProbeSummary& summary : document->probes) {
+        summary.status = outcome.status;
+        summary.status_reason = outcome.reason;
+      }
+    add(probe, outcome, document);
+  }
+
+  /// Says how a probe ended, and merges what it left.
+  void add(const Probe& probe, const ProbeOutcome& outcome, const std::optional<Document>& left) {
+    const std::string& name = probe.binary.name;
+    measured_.causes.push_back(outcome.cause);
+    if (stops_the_run(outcome.cause)) stopper_ = outcome;
+    print_out(fmt::format("{}: {} cases in {}{}\n", name, left ? left->entries.size() : 0,
+                          spoken_duration(seconds_since(probe.start, probe.done)),
+                          outcome.reason.empty() ? "" : "; incomplete: " + clean(outcome.reason)));
+    if (!left) return miss(probe, outcome);
+    // A part that does not fit (a driver update or another build in the middle of the run) costs
+    // its own results only; its document stays in the folder.
+    try {
+      if (measured_.document)
+        add_part(*measured_.document, *left);
+      else
+        measured_.document = *left;
+    } catch (const Error& error) {
+      measured_.causes.push_back(ExitCode::incomplete);
+      measured_.all_merged = false;
+      print_out(fmt::format("{}: {}\n", name, clean(error.what())));
+      miss(probe, {ProbeStatus::failed, error.what()});
+    }
+  }
+
+  /// One that is not started, once the run is stopped.
+  void skip(const Probe& probe) {
+    measured_.causes.push_back(stopper_->cause);
+    const ProbeStatus status =
+        stopper_->cause == ExitCode::interrupted ? ProbeStatus::interrupted : ProbeStatus::failed;
+    miss(probe, {status, fmt::format("not started: {}", stopper_->reason)});
+  }
+
+  /// A summary for a probe that left no document.
+  void miss(const Probe& probe, const ProbeOutcome& outcome) {
+    ProbeSummary& summary = measured_.missing.emplace_back();
+    summary.name = probe.binary.name;
+    summary.question = probe.binary.question;
+    summary.method = probe.binary.method;
+    summary.status = outcome.status;
+    summary.status_reason = fmt::format("{}; it would have answered {}", outcome.reason,
+                                        fmt::join(probe.binary.claims, ", "));
+  }
+
+  /// For an interrupt, or for what ended a probe and would end the others, too.
+  bool has_to_stop() {
+    inbox_.drain();
+    if (inbox_.interrupts() > 0 && !stopper_)
+      stopper_ = {ProbeStatus::interrupted, "interrupted by the user", ExitCode::interrupted};
+    return stopper_.has_value();
+  }
+
+  const RunArguments& options_;
+  SignalInbox& inbox_;
+  ProgressLine progress_;
+  std::chrono::seconds limit_{};  ///< of a probe, and for becoming ready where it is held
+  std::vector<Probe> probes_;
+  Measured measured_;
+  std::optional<ProbeOutcome> stopper_;
+};
 
 }  // namespace
 
@@ -98,35 +340,8 @@ std::string spoken_duration(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
-void ProgressLine::start_probe(std::size_t index, const std::string& name) {
-  index_ = index;
-  probe_ = fmt::format("[{}/{}] {}: ", index + 1, probes_, name);
-  draw(probe_ + "starting");
-}
-
-void ProgressLine::update(const ProbeProgress& progress) {
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
-  // As if probes took equally long, since how many cases later ones have, only they know.
-  const double done =
-      static_cast<double>(index_) + 1.0 * progress.done / std::max(1, progress.total);
-  const double left = elapsed.count() / done * (static_cast<double>(probes_) - done);
-  draw(fmt::format("{}{} of {}, {}{}", probe_, progress.done, progress.total,
-                   done > 0 ? fmt::format("about {} left, ", spoken_duration(left)) : "",
-                   progress.name));
-}
-
-void ProgressLine::draw(const std::string& text) {
-  if (isatty(STDERR_FILENO) != 1 || (text.empty() && !drawn_)) return;
-  winsize size{};
-  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-  fmt::print(stderr, "\r\033[K{}", text.substr(0, known ? size.ws_col - 1u : 79));
-  std::fflush(stderr);
-  drawn_ = !text.empty();
-}
-
-ProbeOutcome judge_probe(const SupervisedEnd& ended, const std::optional<Document>& left,
+ProbeOutcome judge_probe(const ProcessEnd& end, const std::optional<Document>& left,
                          const std::string& last_words, std::chrono::seconds limit) {
-  const auto& end = ended.end;
   const bool finished = end.signal == 0 && left && !left->probes.empty() &&
                         left->probes.front().status == ProbeStatus::complete;
   const auto with_log = [&](const std::string& reason) {
@@ -143,9 +358,9 @@ ProbeOutcome judge_probe(const SupervisedEnd& ended, const std::optional<Documen
                         "it: the GPU needs a reset",
                         limit.count()),
             ExitCode::gpu_lost};
-  if (ended.stopped == Stopped::interrupt && !finished)
+  if (end.stopped == Stopped::interrupt && !finished)
     return {ProbeStatus::interrupted, "interrupted by the user", ExitCode::interrupted};
-  if (ended.stopped == Stopped::time_limit && !finished)
+  if (end.stopped == Stopped::time_limit && !finished)
     return {ProbeStatus::timed_out,
             with_log(fmt::format("it hit its time limit of {} s (--time-limit)", limit.count())),
             ExitCode::probe_timed_out};
@@ -161,12 +376,6 @@ ProbeOutcome judge_probe(const SupervisedEnd& ended, const std::optional<Documen
           last_words.empty() ? "it ended with " + end.describe() : last_words, *code};
 }
 
-bool stops_the_run(ExitCode cause) {
-  const auto stops = {ExitCode::interrupted, ExitCode::gpu_lost,  ExitCode::output_unwritable,
-                      ExitCode::output_full, ExitCode::no_driver, ExitCode::driver_too_old};
-  return std::ranges::count(stops, cause) > 0;
-}
-
 ExitCode combined_exit_code(const std::vector<ExitCode>& causes) {
   std::set<ExitCode> distinct(causes.begin(), causes.end());
   distinct.erase(ExitCode::ok);
@@ -175,64 +384,6 @@ ExitCode combined_exit_code(const std::vector<ExitCode>& causes) {
   // A figure that is wrong must not hide behind one that is missing.
   if (distinct.contains(ExitCode::check_failed)) return ExitCode::check_failed;
   return distinct.size() == 1 ? *distinct.begin() : ExitCode::incomplete;
-}
-
-ProbeProcess::ProbeProcess(const ProbeBinary& probe, const RunArguments& options,
-                           const OutputFolder& folder, HeldRun::Start start)
-    : document_(folder.parts() / (probe.name + ".json")),
-      log_(folder.logs() / (probe.name + ".log")),
-      limit_(probe_time_limit(options)),
-      has_filter_(has_filter(options)) {
-  fs::remove(document_);  // of an earlier run into the same folder
-
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
-    fail(ExitCode::setup_incomplete, "No pipe: {}.", std::strerror(errno));
-  progress_ = FileDescriptor(ends[0]);
-  const FileDescriptor progress_writer(ends[1]);  // only the child's from then on
-  const FileDescriptor log = create_file(log_);
-  ChildStart child{probe.program,
-                   probe_arguments(options, probe.name, document_, progress_writer.get()),
-                   log.get(),
-                   log.get(),
-                   {progress_writer.get()}};
-  // Such a case would fail without its counters, and another run decides it.
-  if (is_left_out(options, probe.name)) child.environment = {{timed_only_variable, "1"}};
-  run_.emplace(child, start);
-}
-
-bool ProbeProcess::measure(std::size_t held_beside, SignalInbox& inbox,
-                           const std::function<void(const ProbeProgress&)>& progress) {
-  start_ = Clock::now();
-  run_->release(held_beside);
-  const auto show = [&](std::string_view line) {
-    if (const auto parsed = parse_progress(line)) progress(*parsed);
-  };
-  end_ = supervise_until_word(*run_->child(), inbox,
-                              {.limit = limit_, .lines_from = progress_.get(), .line = show},
-                              run_->words());
-  done_ = Clock::now();
-  return !end_;
-}
-
-ProbePart ProbeProcess::finish(SignalInbox& inbox) {
-  if (!end_)
-    end_ = supervise(*run_->child(), inbox,
-                     {.limit = std::chrono::duration_cast<std::chrono::milliseconds>(
-                          start_ + limit_ - Clock::now()),
-                      .line = {}});
-  ProbePart result;
-  result.elapsed_s = std::chrono::duration<double>(done_ - start_).count();
-  result.document = read_part(document_);
-  result.nothing_selected = !result.document && has_filter_ && end_->end.signal == 0 &&
-                            end_->end.status == to_int(ExitCode::bad_input);
-  result.outcome = judge_probe(*end_, result.document, last_line_of(log_), limit_);
-  if (result.document)
-    for (ProbeSummary& summary : result.document->probes) {
-      summary.status = result.outcome.status;
-      summary.status_reason = result.outcome.reason;
-    }
-  return result;
 }
 
 std::size_t most_held_together(const Fingerprint& gpu) {
@@ -244,26 +395,11 @@ std::size_t most_held_together(const Fingerprint& gpu) {
       std::max<std::int64_t>(1, gpu.memory_bytes.value_or(0) / share_of_memory / context_bytes));
 }
 
-HeldProbes start_held(std::span<const ProbeBinary> probes, const RunArguments& options,
-                      const OutputFolder& folder, SignalInbox& inbox) {
-  HeldProbes held;
-  std::vector<const HeldRun*> runs;
-  for (const ProbeBinary& probe : probes) {
-    try {
-      held.push_back(std::make_unique<ProbeProcess>(probe, options, folder, HeldRun::Start::held));
-      runs.push_back(&held.back()->run());
-    } catch (const Error&) {
-      held.push_back(nullptr);
-    }
-  }
-  const std::vector<const HeldRun*> late = wait_for_words(runs, inbox, probe_time_limit(options));
-  if (inbox.interrupts() > 0) return held;
-  // Before the first one begins: what becomes ready later would do it beside a measurement.
-  for (auto& probe : held)
-    if (probe && std::ranges::count(late, &probe->run()) > 0) probe.reset();
-  if (std::ranges::any_of(held, [](const auto& probe) { return probe && lacked_room(*probe); }))
-    held.clear();
-  return held;
+Measured measure_probes(const std::vector<ProbeBinary>& probes, const RunArguments& options,
+                        const OutputFolder& folder, const Fingerprint& fingerprint,
+                        SignalInbox& inbox) {
+  const std::size_t together = options.start_together ? most_held_together(fingerprint) : 1;
+  return Run(probes, options, folder, inbox).measure(together);
 }
 
 }  // namespace fathom

@@ -16,7 +16,6 @@
 #include "results/text.h"
 #include "tools/commands.h"
 #include "tools/output_folder.h"
-#include "tools/recordings.h"
 
 namespace fathom {
 namespace {

@@ -6,11 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <functional>
-#include <memory>
-#include <optional>
-#include <span>
 #include <thread>
-#include <utility>
 
 #include "results/device_lock.h"
 #include "results/document_io.h"
@@ -21,9 +17,8 @@
 #include "results/text.h"
 #include "results/version.h"
 #include "tools/commands.h"
-#include "tools/device_query.h"
 #include "tools/probe_runner.h"
-#include "tools/recordings.h"
+#include "tools/programs.h"
 
 namespace fathom {
 namespace {
@@ -79,166 +74,6 @@ DeviceLock lock_device(const RunArguments& options, const Fingerprint& fingerpri
   return lock;
 }
 
-/// A summary for a probe that left no document.
-ProbeSummary missing_summary(const ProbeBinary& probe, const ProbeOutcome& outcome) {
-  ProbeSummary summary;
-  summary.name = probe.name;
-  summary.question = probe.question;
-  summary.method = probe.method;
-  summary.status = outcome.status;
-  summary.status_reason =
-      fmt::format("{}; it would have answered {}", outcome.reason, fmt::join(probe.claims, ", "));
-  return summary;
-}
-
-/// Measures the probes one after the other: one document and one exit code of what came of them.
-class Run {
- public:
-  Run(const RunArguments& options, const OutputFolder& folder, const Fingerprint& fingerprint,
-      SignalInbox& inbox)
-      : options_(options), folder_(folder), fingerprint_(fingerprint), inbox_(inbox) {}
-
-  void measure(const std::vector<ProbeBinary>& probes) {
-    const std::size_t together = options_.start_together ? most_held_together(fingerprint_) : 1;
-    HeldProbes up(probes.size());
-    std::optional<std::size_t> ending;  // it has measured, and ends while the next one measures
-    const auto finish = [&](std::size_t i) {
-      add(probes[i], up[i]->finish(inbox_));
-      up[i].reset();
-    };
-    const auto finish_ending = [&] {
-      if (ending) finish(*std::exchange(ending, std::nullopt));
-    };
-    ProgressLine progress(probes.size());
-    for (std::size_t i = 0; i < probes.size(); ++i) {
-      if (together > 1 && i % together == 0 && !has_to_stop()) {
-        finish_ending();
-        progress.start_probe(i, probes[i].name);
-        const std::size_t group = std::min(together, probes.size() - i);
-        HeldProbes held =
-            start_held(std::span(probes).subspan(i, group), options_, folder_, inbox_);
-        std::ranges::move(held, up.begin() + static_cast<std::ptrdiff_t>(i));
-      }
-      if (has_to_stop()) {
-        for (std::size_t waiting = i; waiting < up.size(); ++waiting) up[waiting].reset();
-        finish_ending();
-        skip(probes[i]);
-        continue;
-      }
-      progress.start_probe(i, probes[i].name);
-      try {
-        if (!up[i]) {
-          progress.clear();
-          finish_ending();
-          up[i] =
-              std::make_unique<ProbeProcess>(probes[i], options_, folder_, HeldRun::Start::at_once);
-        }
-        const auto beside = std::ranges::count_if(
-            up, [&](const auto& other) { return other && other != up[i] && !other->try_end(); });
-        const bool measured = up[i]->measure(static_cast<std::size_t>(beside), inbox_,
-                                             [&](const ProbeProgress& p) { progress.update(p); });
-        progress.clear();
-        finish_ending();
-        if (measured)
-          ending = i;
-        else
-          finish(i);
-      } catch (const Error& error) {  // it could not be started: the others' results stay
-        progress.clear();
-        add(probes[i], {.outcome = {ProbeStatus::failed, error.what(), error.code()}});
-      }
-    }
-    finish_ending();
-  }
-
-  bool nothing_selected() const { return causes_.empty(); }
-  bool all_merged() const { return all_merged_; }
-  ExitCode exit_code() const { return combined_exit_code(causes_); }
-  Document document() const {
-    Document merged = merged_.value_or(empty_document());
-    for (const auto& summary : missing_) merged.probes.push_back(summary);
-    std::ranges::stable_sort(merged.probes, {}, &ProbeSummary::name);
-    merged.elapsed_s =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    merged.executable = "fathom";
-    merged.suite = options_.suite;  // the parts name the size of their sweep
-    if (!options_.counters_of.empty())
-      merged.warnings.push_back(
-          fmt::format("Hardware counters were asked for of {} only (--counters-of); the other "
-                      "probes' cases that only counters can decide were left out.",
-                      fmt::join(options_.counters_of, ", ")));
-    return merged;
-  }
-
- private:
-  /// Says how a probe ended, and merges what it left.
-  void add(const ProbeBinary& probe, const ProbePart& part) {
-    if (part.nothing_selected) return;
-    const ProbeOutcome& outcome = part.outcome;
-    causes_.push_back(outcome.cause);
-    if (stops_the_run(outcome.cause)) stopper_ = outcome;
-    print_out(fmt::format("{}: {} cases in {}{}\n", probe.name,
-                          part.document ? part.document->entries.size() : 0,
-                          spoken_duration(part.elapsed_s),
-                          outcome.reason.empty() ? "" : "; incomplete: " + clean(outcome.reason)));
-    if (!part.document) return missing_.push_back(missing_summary(probe, outcome));
-    // A part that does not fit (a driver update or another build in the middle of the run) costs
-    // its own results only; its document stays in the folder.
-    try {
-      if (merged_)
-        add_part(*merged_, *part.document);
-      else
-        merged_ = *part.document;
-    } catch (const Error& error) {
-      causes_.push_back(ExitCode::incomplete);
-      all_merged_ = false;
-      print_out(fmt::format("{}: {}\n", probe.name, clean(error.what())));
-      missing_.push_back(
-          missing_summary(probe, {ProbeStatus::failed, error.what(), ExitCode::incomplete}));
-    }
-  }
-
-  /// One that is not started, once the run is stopped.
-  void skip(const ProbeBinary& probe) {
-    causes_.push_back(stopper_->cause);
-    const ProbeStatus status =
-        stopper_->cause == ExitCode::interrupted ? ProbeStatus::interrupted : ProbeStatus::failed;
-    missing_.push_back(missing_summary(
-        probe, {status, fmt::format("not started: {}", stopper_->reason), stopper_->cause}));
-  }
-
-  /// For an interrupt, or for what ended a probe and would end the others, too.
-  bool has_to_stop() {
-    inbox_.drain();
-    if (inbox_.interrupts() > 0 && !stopper_)
-      stopper_ = {ProbeStatus::interrupted, "interrupted by the user", ExitCode::interrupted};
-    return stopper_.has_value();
-  }
-
-  /// For a run in which no probe left a document: the report still says on what it was tried.
-  Document empty_document() const {
-    Document document;
-    document.date = utc_time(std::chrono::system_clock::now());
-    document.fathom_version = version();
-    document.fathom_commit = commit();
-    document.seed = std::to_string(options_.seed);
-    document.num_cpus = std::thread::hardware_concurrency();
-    document.fingerprint = fingerprint_;
-    return document;
-  }
-
-  const RunArguments& options_;
-  const OutputFolder& folder_;
-  const Fingerprint& fingerprint_;
-  SignalInbox& inbox_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::optional<Document> merged_;
-  std::vector<ProbeSummary> missing_;
-  std::vector<ExitCode> causes_;  ///< of each that was selected, and of parts that did not fit
-  std::optional<ProbeOutcome> stopper_;
-  bool all_merged_ = true;
-};
-
 /// Does what writes results; if that fails, the sentence says where they are instead.
 void keeping(const std::string& where, const std::function<void()>& write) {
   try {
@@ -246,6 +81,30 @@ void keeping(const std::string& where, const std::function<void()>& write) {
   } catch (const Error& error) {
     fail(error.code(), "{} Nothing is lost: {}.", error.what(), where);
   }
+}
+
+Document document_of(const Measured& run, const RunArguments& options,
+                     const Fingerprint& fingerprint, std::chrono::duration<double> elapsed) {
+  Document document = run.document.value_or(Document());
+  if (!run.document) {  // no probe left one: the report still says on what it was tried
+    document.date = utc_time(std::chrono::system_clock::now());
+    document.fathom_version = version();
+    document.fathom_commit = commit();
+    document.seed = std::to_string(options.seed);
+    document.num_cpus = std::thread::hardware_concurrency();
+    document.fingerprint = fingerprint;
+  }
+  document.probes.insert(document.probes.end(), run.missing.begin(), run.missing.end());
+  std::ranges::stable_sort(document.probes, {}, &ProbeSummary::name);
+  document.elapsed_s = elapsed.count();
+  document.executable = "fathom";
+  document.suite = options.suite;  // the parts name the size of their sweep
+  if (!options.counters_of.empty())
+    document.warnings.push_back(
+        fmt::format("Hardware counters were asked for of {} only (--counters-of); the other "
+                    "probes' cases that only counters can decide were left out.",
+                    fmt::join(options.counters_of, ", ")));
+  return document;
 }
 
 ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& probes,
@@ -259,22 +118,23 @@ ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& pr
                          counted(probes.size(), "probe"), options.suite));
   // Until the report is written: an interrupt ends the measuring, not the keeping of results.
   SignalInbox inbox(SignalInbox::Interrupts::collect);
-  Run run(options, folder, fingerprint, inbox);
-  run.measure(probes);
-  if (run.nothing_selected())
+  const auto start = std::chrono::steady_clock::now();
+  const Measured run = measure_probes(probes, options, folder, fingerprint, inbox);
+  if (run.causes.empty())
     throw Error(ExitCode::bad_input,
                 "No case of any probe matches --benchmark_filter: `probe_copy_bandwidth "
                 "--benchmark_list_tests` shows how cases are named.");
-  const Document document = run.document();
+  const Document document =
+      document_of(run, options, fingerprint, std::chrono::steady_clock::now() - start);
   keeping("the probes' own documents are in " + folder.parts().string(),
           [&] { write_document(document, folder.result()); });
   keeping("the results are in " + folder.result().string() + ", which `fathom report` reads",
           [&] { publish(document, folder, options); });
-  if (run.all_merged()) {
+  if (run.all_merged) {
     std::error_code left_behind;  // a part that stays does no harm: it is in the document now
     fs::remove_all(folder.parts(), left_behind);
   }
-  return run.exit_code();
+  return combined_exit_code(run.causes);
 }
 
 ExitCode run(const RunArguments& options) {

@@ -1,7 +1,6 @@
 #include "tools/command_line.h"
 #include "tools/commands.h"
 #include "tools/predict/predict.h"
-#include "tools/program_commands.h"
 
 namespace fathom {
 

@@ -11,9 +11,9 @@
 #include "results/error.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
+#include "tools/command_line.h"
 #include "tools/output_folder.h"
-#include "tools/probe_binaries.h"
-#include "tools/program_commands.h"
+#include "tools/programs.h"
 
 namespace fathom {
 namespace {

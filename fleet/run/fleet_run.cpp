@@ -22,9 +22,8 @@
 #include "results/format.h"
 #include "results/text.h"
 #include "tools/child_process.h"
-#include "tools/device_query.h"
 #include "tools/output_folder.h"
-#include "tools/probe_binaries.h"
+#include "tools/programs.h"
 
 namespace fathom {
 namespace {
@@ -167,8 +166,8 @@ class FleetRun {
       // One that is still there once rank 0 has reported hangs, and the launcher would wait for it.
       if (has_ended(0)) child.signal(SIGKILL);
     };
-    const auto [end, stopped] = supervise(
-        child, *inbox_, {.limit = no_limit, .grace = time_to_stop, .line = {}, .tick = look});
+    const ProcessEnd end =
+        supervise(child, *inbox_, {.limit = no_limit, .grace = time_to_stop, .tick = look});
     note_.exit_code = end.signal != 0 ? incomplete : end.status;
     note_.reason = last_line_of(fmt::format("/proc/self/fd/{}", words.get()));
     if (end.signal != 0 || (note_.reason.empty() && end.status != 0))

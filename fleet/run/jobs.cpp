@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
 
@@ -18,7 +19,7 @@
 #include "results/files.h"
 #include "results/text.h"
 #include "tools/output_folder.h"
-#include "tools/probe_binaries.h"
+#include "tools/programs.h"
 
 namespace fathom {
 namespace {
@@ -75,6 +76,29 @@ std::string new_run() {
   return fmt::format("{:08x}{:08x}", random(), random());
 }
 
+std::vector<VisibleGpu> query_gpus(const fs::path& programs) {
+  using Json = nlohmann::ordered_json;
+  std::vector<VisibleGpu> gpus;
+  ask_device(programs, {"--gpus"}, [&](const Json& answer) {
+    for (const Json& gpu : answer.at("gpus")) {
+      VisibleGpu& seen = gpus.emplace_back();
+      seen = {gpu.at("name"), gpu.at("uuid"), gpu.at("uuid_hash"), gpu.at("pci_bus_id"), {}};
+      const Json& given = gpu.at("health");
+      for (const auto& [key, number] :
+           {std::pair{"pcie_generation", &fleet::Health::pcie_generation},
+            {"pcie_width", &fleet::Health::pcie_width},
+            {"uncorrected_ecc_errors", &fleet::Health::uncorrected_ecc_errors},
+            {"remapped_rows", &fleet::Health::remapped_rows},
+            {"processes", &fleet::Health::other_processes}})
+        if (given.contains(key) && !given[key].is_null())
+          seen.health.*number = given[key].get<double>();
+      seen.health.remapping_failed = given.at("remapping_failed");
+      seen.health.remapping_pending = given.at("remapping_pending");
+    }
+  });
+  return gpus;
+}
+
 GpuJob job_of(const std::optional<VisibleGpu>& gpu, const std::string& host, std::size_t number,
               std::optional<int> rank) {
   GpuJob job{.gpu = gpu, .place = number, .summary = {}};
@@ -93,14 +117,7 @@ GpuJob job_of(const std::optional<VisibleGpu>& gpu, const std::string& host, std
   }
   s.gpu_name = gpu->name;
   s.uuid_hash = gpu->uuid_hash;
-  fleet::Health& health = s.health;
-  health.pcie_generation = gpu->pcie_generation;
-  health.pcie_width = gpu->pcie_width;
-  health.uncorrected_ecc_errors = gpu->uncorrected_ecc_errors;
-  health.remapped_rows = gpu->remapped_rows;
-  health.remapping_failed = gpu->remapping_failed;
-  health.remapping_pending = gpu->remapping_pending;
-  health.other_processes = gpu->processes;
+  s.health = gpu->health;
   return job;
 }
 

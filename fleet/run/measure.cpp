@@ -4,6 +4,8 @@
 #include <chrono>
 #include <csignal>
 #include <deque>
+#include <memory>
+#include <utility>
 
 #include "fleet/run/run.h"
 #include "results/document_io.h"
@@ -12,7 +14,7 @@
 #include "results/probe_environment.h"
 #include "tools/child_process.h"
 #include "tools/output_folder.h"
-#include "tools/probe_binaries.h"
+#include "tools/programs.h"
 
 namespace fathom {
 namespace {
@@ -40,7 +42,7 @@ constexpr milliseconds brief_limit{120'000}, start_limit{60'000};
 constexpr milliseconds ending_limit{5'000}, giving_up_limit{1'000};
 
 Supervision within(milliseconds limit, milliseconds grace = stop_grace) {
-  return {.limit = limit, .grace = grace, .line = {}};
+  return {.limit = limit, .grace = grace};
 }
 
 /// A program that measures a GPU: `fathom run` ("alone", "suite", "links") or a short probe.
@@ -50,7 +52,7 @@ struct Part {
   std::string name;
   fs::path document, log;
   const Brief* brief = nullptr;
-  std::optional<HeldRun> held{};  ///< of a short probe; without a child once that has ended
+  std::unique_ptr<ChildProcess> child{};  ///< until it has ended
 };
 
 class Measurement {
@@ -130,8 +132,8 @@ class Measurement {
   /// A run of `fathom run` on each GPU: "alone" and "suite", or of the first GPU alone: "links".
   void run_part(const std::vector<GpuJob*>& jobs, Phase phase, const std::string& name) {
     const auto begin = Clock::now();
-    std::vector<std::unique_ptr<ChildProcess>> children;
-    std::vector<Part> started;
+    std::deque<Part> parts;
+    std::vector<Part*> started;
     for (GpuJob* job : jobs) {
       if (!job->gpu && !arguments_.replay) continue;  // its summary says why it has none
       const fs::path folder = gpu_folder(arguments_.report.out, job->summary);
@@ -141,17 +143,16 @@ class Measurement {
         // What an earlier run left in the folder is not this one's.
         std::error_code ignored;
         fs::remove_all(folder / name, ignored);
-        children.push_back(std::make_unique<ChildProcess>(start_of_run(*job, part, log.get())));
-        started.push_back(std::move(part));
+        part.child = std::make_unique<ChildProcess>(start_of_run(*job, part, log.get()));
+        started.push_back(&parts.emplace_back(std::move(part)));
       } catch (const Error& error) {
         note(*job, name == "suite" ? failed : partial, fmt::format("{}: {}", name, error.what()),
              to_int(error.code()));
       }
     }
-    const auto ends = supervise_all(children, inbox_, within(at_most(milliseconds::max())));
+    supervise(children_of(started), inbox_, within(at_most(milliseconds::max())));
     const auto took = Clock::now() - begin;
-    for (std::size_t i = 0; i < started.size(); ++i)
-      take(started[i], ends[i], arguments_.time_limit_s, took);
+    for (Part* part : started) take(*part, arguments_.time_limit_s, took);
   }
 
   /// Short probes on every GPU, all made ready at the same time, since starting CUDA takes longer
@@ -174,7 +175,7 @@ class Measurement {
       for (std::size_t place = 0; place < (in_turn ? host_.gpus : 1); ++place) {
         std::vector<Part*> now;
         for (Part& part : parts)
-          if (!stopped() && part.held->child() && part.brief == brief && part.phase == phase &&
+          if (!stopped() && part.child && part.brief == brief && part.phase == phase &&
               (!in_turn || (part.job->place == place && is_alone(*part.job, exclusive))))
             now.push_back(&part);
         measure(now, parts);
@@ -203,69 +204,71 @@ class Measurement {
           "--out",   part.document, fmt::format("--benchmark_filter={}", brief.filter)};
       if (phase == Phase::together)
         words.push_back(fmt::format("--benchmark_repetitions={}", repetitions_together));
-      part.held.emplace(
-          start_of(job, program_folder() / fmt::format("probe_{}", brief.probe), log.get(), words));
+      ChildStart start =
+          start_of(job, program_folder() / fmt::format("probe_{}", brief.probe), log.get(), words);
+      start.held = true;
+      part.child = std::make_unique<ChildProcess>(start);
       parts.push_back(std::move(part));
     } catch (const Error& error) {
       note(job, partial, error.what(), to_int(error.code()));
     }
   }
 
-  std::vector<SupervisedEnd> end(const std::vector<Part*>& parts, const Supervision& supervision) {
-    std::vector<std::unique_ptr<ChildProcess>> children;
-    for (Part* part : parts) children.push_back(std::move(part->held->child()));
-    return supervise_all(children, inbox_, supervision);
+  static Children children_of(const std::vector<Part*>& parts) {
+    Children children;
+    for (const Part* part : parts) children.push_back(part->child.get());
+    return children;
   }
 
   /// What becomes ready later would do it beside a measurement.
   void give_up_late(std::deque<Part>& parts) {
-    std::vector<const HeldRun*> held;
-    for (const Part& part : parts) held.push_back(&*part.held);
-    const auto late = wait_for_words(held, inbox_, at_most(start_limit));
+    Children held;
+    for (const Part& part : parts) held.push_back(part.child.get());
+    const Children late = wait_for_words(held, inbox_, at_most(start_limit));
     if (stopped()) return;
     std::vector<Part*> too_late;
     for (Part& part : parts)
-      if (std::ranges::count(late, &*part.held) > 0) too_late.push_back(&part);
-    end(too_late, within(milliseconds(0), giving_up_limit));
-    for (const Part* part : too_late)
+      if (std::ranges::count(late, part.child.get()) > 0) too_late.push_back(&part);
+    supervise(children_of(too_late), inbox_, within(milliseconds(0), giving_up_limit));
+    for (Part* part : too_late) {
+      part->child.reset();
       note(*part->job, partial,
            fmt::format("{}: it was not ready within {} s", part->name,
                        Seconds(at_most(start_limit)).count()),
            to_int(ExitCode::probe_timed_out));
+    }
   }
 
   /// Until each has ended: its GPU is locked until then.
   void measure(const std::vector<Part*>& now, const std::deque<Part>& all) {
     const auto begin = Clock::now();
-    std::vector<const HeldRun*> released;
-    for (Part* part : now) {
+    for (const Part* part : now)
       // Those that hold the GPU's memory and do nothing.
-      part->held->release(
+      part->child->release(
           static_cast<std::size_t>(std::ranges::count_if(all, [&](const Part& other) {
-            return &other != part && other.job == part->job && other.held->child() &&
-                   !other.held->child()->try_end();
+            return &other != part && other.job == part->job && other.child &&
+                   !other.child->try_end();
           })));
-      released.push_back(&*part->held);
-    }
     const milliseconds limit = at_most(brief_limit);
-    wait_for_words(released, inbox_, limit);
+    wait_for_words(children_of(now), inbox_, limit);
     const auto took = Clock::now() - begin;
     // Who waited for its word has had the interrupt instead of it.
     if (stopped())
-      for (Part* part : now) part->held->child()->signal(SIGINT);
+      for (Part* part : now) part->child->signal(SIGINT);
     const auto left = std::chrono::duration_cast<milliseconds>(limit - took);
-    const auto ends = end(now, within(stopped() ? stop_grace : std::max(ending_limit, left)));
-    for (std::size_t i = 0; i < now.size(); ++i)
-      take(*now[i], ends[i], Seconds(limit).count(), took);
+    supervise(children_of(now), inbox_,
+              within(stopped() ? stop_grace : std::max(ending_limit, left)));
+    for (Part* part : now) take(*part, Seconds(limit).count(), took);
   }
 
-  /// Adds what a part has left to its GPU's summary, and writes that. The status of the part
-  /// "suite" is the GPU's; any other costs its own figures only.
-  void take(const Part& part, const SupervisedEnd& end, double limit_s, Seconds took) {
+  /// Adds what a part that has ended left to its GPU's summary, and writes that. The status of the
+  /// part "suite" is the GPU's; any other costs its own figures only.
+  void take(Part& part, double limit_s, Seconds took) {
+    const ProcessEnd end = *std::exchange(part.child, nullptr)->try_end();
     const bool decides = part.name == "suite", links = part.name == "links";
     fleet::GpuSummary& summary = part.job->summary;
     PartResult result = result_of(end, part.document, part.log, limit_s);
-    if (links && end.end.signal != 0)  // which is no crash of a probe of its suite
+    if (links && end.signal != 0)  // which is no crash of a probe of its suite
       result.exit_code = incomplete;
     if (!links) {
       auto& elapsed = decides                      ? summary.elapsed_s.suite
@@ -330,7 +333,7 @@ class Measurement {
 
 }  // namespace
 
-PartResult result_of(const SupervisedEnd& end, const std::filesystem::path& document,
+PartResult result_of(const ProcessEnd& end, const std::filesystem::path& document,
                      const std::filesystem::path& log, double limit_s) {
   PartResult result;
   std::string last_words;
@@ -344,7 +347,7 @@ PartResult result_of(const SupervisedEnd& end, const std::filesystem::path& docu
   if (!last_words.empty()) last_words.insert(0, ": ");
   const auto lacking = [&](const std::string& reason) {
     const bool any = result.document && !result.document->entries.empty();
-    const int status = end.end.signal != 0 ? to_int(ExitCode::probe_crashed) : end.end.status;
+    const int status = end.signal != 0 ? to_int(ExitCode::probe_crashed) : end.status;
     result.status = any ? fleet::GpuStatus::partial : fleet::GpuStatus::failed;
     result.reason = reason;
     result.exit_code =
@@ -361,18 +364,17 @@ PartResult result_of(const SupervisedEnd& end, const std::filesystem::path& docu
                                at == probes.end() ? "" : " at the probe " + at->name));
   }
   if (end.stopped == Stopped::interrupt) return lacking("interrupted");
-  if (end.end.signal != 0)
-    return lacking("its run was ended by " + end.end.describe() + last_words);
+  if (end.signal != 0) return lacking("its run was ended by " + end.describe() + last_words);
   for (const ProbeSummary& probe : probes)
     if (probe.status != ProbeStatus::complete)
       return lacking(fmt::format("{}: {}", probe.name, probe.status_reason));
-  result.exit_code = end.end.status;
-  if (end.end.status == to_int(ExitCode::check_failed))
+  result.exit_code = end.status;
+  if (end.status == to_int(ExitCode::check_failed))
     result.reason = "a check failed: see its document";
-  else if (end.end.status == to_int(ExitCode::counters_unavailable))
+  else if (end.status == to_int(ExitCode::counters_unavailable))
     result.reason = "hardware counters are not permitted or not there; times are complete";
-  else if (end.end.status != 0)
-    return lacking("its run ended with " + end.end.describe() + last_words);
+  else if (end.status != 0)
+    return lacking("its run ended with " + end.describe() + last_words);
   return result;
 }
 

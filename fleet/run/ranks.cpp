@@ -21,7 +21,7 @@
 #include "results/format.h"
 #include "results/text.h"
 #include "tools/output_folder.h"
-#include "tools/probe_binaries.h"
+#include "tools/programs.h"
 
 namespace fathom {
 
@@ -99,9 +99,9 @@ std::vector<RankWord> exchange(const Launcher& launcher, const std::filesystem::
   const FileDescriptor output(memfd_create("ranks", MFD_CLOEXEC));
   const std::string word = json(own).dump(-1, ' ', false, json::error_handler_t::replace);
   ChildProcess child({program, {word}, output.get(), STDERR_FILENO});
-  const auto [end, stopped] = supervise(child, inbox, {.limit = patience, .line = {}});
-  if (stopped == Stopped::interrupt) throw Error(ExitCode::interrupted, "");
-  if (stopped == Stopped::time_limit)
+  const ProcessEnd end = supervise(child, inbox, {.limit = patience});
+  if (end.stopped == Stopped::interrupt) throw Error(ExitCode::interrupted, "");
+  if (end.stopped == Stopped::time_limit)
     fail(incomplete,
          "Not all ranks came together within {} s: see what the others say, and start again.",
          patience.count());

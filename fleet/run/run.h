@@ -9,7 +9,7 @@
 #include "fleet/commands/fleet_commands.h"
 #include "results/files.h"
 #include "tools/child_process.h"
-#include "tools/device_query.h"
+#include "tools/programs.h"
 
 // What the files of `fathom fleet run` share, in the order in which it happens.
 
@@ -91,6 +91,16 @@ struct Host {
   HostBarrier barrier{};
 };
 
+/// A GPU that this process sees, with what may make it slower than others of its kind.
+struct VisibleGpu {
+  std::string name, uuid, uuid_hash;  ///< the UUID as CUDA_VISIBLE_DEVICES takes it
+  std::string pci_bus_id;
+  fleet::Health health;
+};
+
+/// All of them; throws as query_device does where there is none.
+std::vector<VisibleGpu> query_gpus(const std::filesystem::path& programs);
+
 /// What a rank sees, or why it sees nothing.
 struct SeenGpus {
   std::vector<VisibleGpu> gpus{};
@@ -156,7 +166,7 @@ struct PartResult {
 };
 
 /// Never throws for what is missing or cannot be read. `limit_s`: what it was given.
-PartResult result_of(const SupervisedEnd& end, const std::filesystem::path& document,
+PartResult result_of(const ProcessEnd& end, const std::filesystem::path& document,
                      const std::filesystem::path& log, double limit_s);
 
 /// What a rank of a job leaves on the storage that all share (ranks/<rank>.note): before it

@@ -24,7 +24,7 @@
 #include "results/format.h"
 #include "results/text.h"
 #include "tools/output_folder.h"
-#include "tools/probe_binaries.h"
+#include "tools/programs.h"
 
 namespace fathom {
 using namespace gate;

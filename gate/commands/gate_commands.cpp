@@ -17,8 +17,7 @@
 #include "results/format.h"
 #include "results/text.h"
 #include "results/verdict.h"
-#include "tools/compare_files.h"
-#include "tools/program_commands.h"
+#include "tools/commands.h"
 
 // `fathom baseline` and `fathom history`, which work on a folder of earlier runs, and `fathom
 // compare` of two files of another tool, which `fathom` hands over.
@@ -178,8 +177,8 @@ ExitCode compare(const CompareArguments& arguments) {
 }
 
 /// A command whose errors are the gate's.
-Command gate_command(const std::string& name, const std::string& summary, const AddCommand& add) {
-  const auto with_gate_errors = [add](CLI::App& app) {
+Command gate_command(Command command) {
+  command.add = [add = command.add](CLI::App& app) {
     return [act = add(app)] {
       try {
         return act();
@@ -188,7 +187,7 @@ Command gate_command(const std::string& name, const std::string& summary, const 
       }
     };
   };
-  return {.name = name, .summary = summary, .add = with_gate_errors};
+  return command;
 }
 
 }  // namespace
@@ -200,26 +199,31 @@ Error gate_error(const Error& error) {
 }
 
 std::vector<Command> gate_commands() {
-  return {
-      gate_command(check_command.name, check_command.summary, add_check),
-      {.name = baseline_command.name,
-       .summary = baseline_command.summary,
-       .noun = "baseline command",
-       .footer = "Examples:\n"
-                 "  fathom baseline add results/result.json --baseline baselines\n"
-                 "  fathom baseline list --baseline baselines\n"
-                 "  fathom baseline prune --baseline baselines --keep 50\n"
-                 "  fathom baseline prune --baseline baselines            (files that hold no "
-                 "run alone)\n",
-       .commands = {gate_command("add", "Keep results as earlier runs to compare with",
-                                 with_arguments(add_add_flags, add)),
-                    gate_command("list", "Show what runs there are, by identity",
-                                 with_arguments(add_baseline_flag, list)),
-                    gate_command("prune", "Remove files that hold no run, and with a flag old runs",
-                                 with_arguments(add_prune_flags, prune))}},
-      gate_command(history_command.name, history_command.summary,
-                   with_arguments(add_history_flags, history)),
-      gate_command("compare", compare_summary, with_arguments(add_compare_flags, compare))};
+  return {gate_command(
+              {.name = check_command.name, .summary = check_command.summary, .add = add_check}),
+          {.name = baseline_command.name,
+           .summary = baseline_command.summary,
+           .noun = "baseline command",
+           .footer = "Examples:\n"
+                     "  fathom baseline add results/result.json --baseline baselines\n"
+                     "  fathom baseline list --baseline baselines\n"
+                     "  fathom baseline prune --baseline baselines --keep 50\n"
+                     "  fathom baseline prune --baseline baselines            (files that hold no "
+                     "run alone)\n",
+           .commands = {gate_command({.name = "add",
+                                      .summary = "Keep results as earlier runs to compare with",
+                                      .add = with_arguments(add_add_flags, add)}),
+                        gate_command({.name = "list",
+                                      .summary = "Show what runs there are, by identity",
+                                      .add = with_arguments(add_baseline_flag, list)}),
+                        gate_command(
+                            {.name = "prune",
+                             .summary = "Remove files that hold no run, and with a flag old runs",
+                             .add = with_arguments(add_prune_flags, prune)})}},
+          gate_command({.name = history_command.name,
+                        .summary = history_command.summary,
+                        .add = with_arguments(add_history_flags, history)}),
+          gate_command(compare_command(compare))};
 }
 
 }  // namespace fathom

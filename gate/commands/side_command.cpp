@@ -185,13 +185,13 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
   const fs::path result = place / "result.json", log_path = place / "log.txt";
   ChildStart start = command.start(result, only);
   const double began = elapsed_s();
-  SupervisedEnd end;
+  ProcessEnd end;
   {
     SignalInbox inbox(SignalInbox::Interrupts::collect);
     const FileDescriptor log = create_file(log_path);
     start.output = start.errors = log.get();
     ChildProcess child(start);
-    end = supervise(child, inbox, {.limit = limit_, .line = {}});
+    end = supervise(child, inbox, {.limit = limit_});
   }
   fmt::print(stderr, "round {} ({}{}): {:.1f} s\n", rounds_, to_string(side),
              only.empty() ? "" : fmt::format(", {} again", counted(only.size(), "metric")),
@@ -207,11 +207,11 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
          "{} was ended after {}, the whole --time-limit: raise it, or see why the command takes so "
          "long; {}.",
          which, format_time(std::chrono::duration<double>(limit_).count()), said);
-  if (!is_usable(command, end.end)) {
-    const std::string why = fmt::format("{} ended with {}; {}.", which, end.end.describe(), said);
+  if (!is_usable(command, end)) {
+    const std::string why = fmt::format("{} ended with {}; {}.", which, end.describe(), said);
     // A POSIX shell's status where there is no such command, and where it may not run it.
-    const bool not_found = end.end.status == 127 || end.end.status == 126;
-    if (not_found && !command.is_build() && end.end.signal == 0 && !ended_well_.contains(side))
+    const bool not_found = end.status == 127 || end.status == 126;
+    if (not_found && !command.is_build() && end.signal == 0 && !ended_well_.contains(side))
       throw Error(ExitCode::bad_input, why);
     throw RoundFailed(why);
   }

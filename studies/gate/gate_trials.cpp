@@ -13,7 +13,7 @@
 #include "studies/gate/trials/decide.h"
 #include "studies/gate/trials/summary.h"
 #include "studies/study_main.h"
-#include "tools/probe_binaries.h"
+#include "tools/programs.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sandbox.h"
-#include "tools/probe_binaries.h"
+#include "tools/programs.h"
 
 namespace fathom {
 namespace {

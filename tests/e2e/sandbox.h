@@ -108,8 +108,8 @@ class Background {
   void signal(int number) const { child_.signal(number); }
   /// Its exit status, or minus the signal that ended it.
   int wait() {
-    const auto ended = supervise(child_, inbox_, {.limit = 90s, .line = {}});
-    return ended.end.signal != 0 ? -ended.end.signal : ended.end.status;
+    const auto ended = supervise(child_, inbox_, {.limit = 90s});
+    return ended.signal != 0 ? -ended.signal : ended.status;
   }
   std::string output() const { return file_text(fmt::format("/proc/self/fd/{}", output_.get())); }
 
@@ -180,7 +180,7 @@ inline double children_cpu_s() {
 
 /// The exit status, or minus the signal.
 inline int code(const CapturedRun& run) {
-  const ProcessEnd& end = run.end.end;
+  const ProcessEnd& end = run.end;
   return end.signal != 0 ? -end.signal : end.status;
 }
 

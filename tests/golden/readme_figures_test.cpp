@@ -5,7 +5,7 @@
 #include "results/document_io.h"
 #include "results/query.h"
 #include "tests/testing.h"
-#include "tools/recordings.h"
+#include "tools/commands.h"
 
 // A figure that the README quotes must stand in a report of the recordings that it names.
 

@@ -9,7 +9,7 @@
 #include "tests/testing.h"
 #include "tests/unit/report_folder.h"
 #include "tests/unit/sample_document.h"
-#include "tools/recordings.h"
+#include "tools/commands.h"
 
 using namespace fathom;
 

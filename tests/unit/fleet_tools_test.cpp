@@ -133,7 +133,7 @@ TEST_CASE("A part that lacks a probe is incomplete, whatever its run's exit code
   document.probes.front().status = ProbeStatus::interrupted;
   write_document(document, folder / "result.json");
   for (const auto& [status, code] : {std::pair(0, 5), {1, 5}, {21, 21}}) {
-    const SupervisedEnd end{.end = {.status = status}};
+    const ProcessEnd end{.status = status};
     const PartResult result = result_of(end, folder / "result.json", folder / "log", 1);
     CHECK(result.status == fleet::GpuStatus::partial);
     CHECK(result.exit_code == code);

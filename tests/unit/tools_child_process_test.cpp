@@ -27,7 +27,7 @@ TEST_CASE("A child at its limit is ended with all that it started", "[tools]") {
   const auto run = shell("trap '' TERM; sleep 60 & echo $!; sleep 60", 200ms);
   CHECK(std::chrono::steady_clock::now() - start < 15s);
   CHECK(run.end.stopped == Stopped::time_limit);
-  CHECK(run.end.end.signal == SIGKILL);
+  CHECK(run.end.signal == SIGKILL);
   const pid_t grandchild = std::stoi(run.output);
   CHECK(kill(grandchild, 0) == -1);
   CHECK_FALSE(has_children());

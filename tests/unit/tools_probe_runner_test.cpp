@@ -55,7 +55,9 @@ TEST_CASE("A probe is judged by how it ended and what it left", "[tools]") {
       {{22}, no, part(failed, 2), partial, ExitCode::gpu_lost, "its last words"},
       {{22}, no, std::nullopt, failed, ExitCode::gpu_lost},
   }));
-  const auto outcome = judge_probe({at.end, at.stopped}, at.left, "its last words", 10s);
+  ProcessEnd end = at.end;
+  end.stopped = at.stopped;
+  const auto outcome = judge_probe(end, at.left, "its last words", 10s);
   CAPTURE(at.end.status, at.end.signal, outcome.reason);
   CHECK(outcome.status == at.status);
   CHECK(outcome.cause == at.cause);

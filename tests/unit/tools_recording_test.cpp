@@ -5,7 +5,7 @@
 #include "results/files.h"
 #include "sample_document.h"
 #include "tests/testing.h"
-#include "tools/recordings.h"
+#include "tools/commands.h"
 
 namespace fathom {
 namespace {
@@ -30,7 +30,7 @@ struct Recordings : TestFolder {
   Recordings() { std::filesystem::create_directory(root); }
   ExitCode add(const Document& document) const {
     write_document(document, path() / "given.json");
-    return add_recording(path() / "given.json", root);
+    return add_recording({path() / "given.json", root});
   }
 };
 

@@ -135,14 +135,7 @@ mark_of() {
 }
 want_wheels() { [[ -e $(mark_of "$1") ]] || wheels+=("$1"); }
 
-describe_wheels() {
-  case $1 in
-    toolkit) echo "the CUDA 13.0 toolkit (115 MB), as the machine has none from 12.8 on" ;;
-    disassembler) echo "cuobjdump and nvdisasm (5 MB): the tests read compiled kernels with them" ;;
-    sanitizer) echo "compute-sanitizer (14 MB): its API records what 'explain' explains" ;;
-    accessibility) echo "axe-core (0.2 MB): checks the HTML page for accessibility in its tests" ;;
-  esac
-}
+describe_wheels() { sed -n "s/^+$1 *//p" "$root/cmake/dependencies.txt"; }
 
 list_missing() {
   local i

@@ -91,19 +91,19 @@ std::vector<std::string> victim_metrics(const TrialSetup& setup) {
   for (std::string line; std::getline(lines, line);)
     if (line.find('/') != std::string::npos)
       metrics.push_back(line.substr(0, line.find("/iterations:")));
-  if (run.end.end.signal != 0 || run.end.end.status != 0 || metrics.empty())
+  if (run.end.signal != 0 || run.end.status != 0 || metrics.empty())
     fail(ExitCode::setup_incomplete,
          "{} does not tell its metrics ({}): it needs the GPU for that.", setup.victim.string(),
-         run.end.end.describe());
+         run.end.describe());
   return metrics;
 }
 
 std::string tool_of(const TrialSetup& setup) {
   const CapturedRun run = run_and_capture(setup.fathom, {"--version"}, std::chrono::seconds(10));
   const std::string tool = last_line(run.output);
-  if (run.end.end.signal != 0 || run.end.end.status != 0 || tool.empty())
+  if (run.end.signal != 0 || run.end.status != 0 || tool.empty())
     fail(ExitCode::setup_incomplete, "{} does not tell its version ({}).", setup.fathom.string(),
-         run.end.end.describe());
+         run.end.describe());
   return tool;
 }
 
@@ -132,7 +132,7 @@ std::optional<TrialRecord> decide(const TrialSetup& setup, const TrialPlan& plan
   if (!setup.suite.empty()) arguments.insert(arguments.end(), {"--suite", setup.suite});
   const auto start = std::chrono::steady_clock::now();
   TrialRecord record;
-  SupervisedEnd end;
+  ProcessEnd end;
   {
     SignalInbox inbox(SignalInbox::Interrupts::collect);
     const FileDescriptor output = create_file(log);
@@ -146,14 +146,13 @@ std::optional<TrialRecord> decide(const TrialSetup& setup, const TrialPlan& plan
     if (load) record.load = load->finish();
   }
   if (end.stopped == Stopped::interrupt) return std::nullopt;
-  if (!is_decision(end.end))
-    throw Error(
-        end.end.signal == 0 ? static_cast<ExitCode>(end.end.status) : ExitCode::setup_incomplete,
-        fmt::format("Decision {} ended with {}: {}", plan.index + 1, end.end.describe(),
-                    last_line(read_file_up_to(log, largest_decision))));
+  if (!is_decision(end))
+    throw Error(end.signal == 0 ? static_cast<ExitCode>(end.status) : ExitCode::setup_incomplete,
+                fmt::format("Decision {} ended with {}: {}", plan.index + 1, end.describe(),
+                            last_line(read_file_up_to(log, largest_decision))));
   record.index = plan.index;
   record.seed = plan.seed;
-  record.exit_code = end.end.status;
+  record.exit_code = end.status;
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   record.date = utc_time(std::chrono::system_clock::now());
   record.gpu = gpu_of(rounds);

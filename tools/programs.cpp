@@ -1,4 +1,4 @@
-#include "tools/probe_binaries.h"
+#include "tools/programs.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "generated/suite_groups.h"
+#include "results/document_io.h"
 #include "results/fail.h"
 #include "results/text.h"
 #include "tools/child_process.h"
@@ -18,17 +20,20 @@
 namespace fathom {
 namespace {
 
-/// The second may be empty. cmake/Suites.cmake has every suite below.
-const std::array<std::string_view, 2>& groups_of(const RunSuite& suite) {
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+/// cmake/Suites.cmake has every suite below.
+const std::vector<std::string_view>& groups_of(const RunSuite& suite) {
   return std::ranges::find(suite_groups, suite.name, &SuiteGroups::suite)->groups;
 }
 
 constexpr std::chrono::seconds description_limit{30};
 
-std::vector<std::filesystem::path> programs_in(const std::filesystem::path& folder) {
-  std::vector<std::filesystem::path> programs;
+std::vector<fs::path> programs_in(const fs::path& folder) {
+  std::vector<fs::path> programs;
   std::error_code error;
-  for (const auto& file : std::filesystem::directory_iterator(folder, error)) {
+  for (const auto& file : fs::directory_iterator(folder, error)) {
     const std::string name = file.path().filename();
     // The ladder describes itself as a probe does and is not named like one.
     const bool is_probe = name.starts_with("probe_") || name == "gemm_ladder";
@@ -39,7 +44,7 @@ std::vector<std::filesystem::path> programs_in(const std::filesystem::path& fold
   return programs;
 }
 
-ProbeBinary described(const std::filesystem::path& program, const CapturedRun& run) {
+ProbeBinary described(const fs::path& program, const CapturedRun& run) {
   try {
     const auto description = nlohmann::json::parse(run.output);
     return {program,
@@ -52,8 +57,37 @@ ProbeBinary described(const std::filesystem::path& program, const CapturedRun& r
     const std::string said = last_line(run.errors);
     fail(ExitCode::setup_incomplete,
          "{} does not describe itself ({}{}): build Fathom again with ./fathom run.",
-         program.string(), run.end.end.describe(), said.empty() ? "" : ": " + said);
+         program.string(), run.end.describe(), said.empty() ? "" : ": " + said);
   }
+}
+
+// Loading the driver's libraries and waking an idle GPU takes seconds at worst.
+constexpr std::chrono::seconds answer_limit{60};
+constexpr const char* program_name = "fathom-device";
+
+std::string answer_of(const CapturedRun& run) {
+  const ProcessEnd& end = run.end;
+  if (end.stopped == Stopped::time_limit)
+    fail(ExitCode::gpu_lost,
+         "The NVIDIA driver did not answer within {} s: restart the machine or reset the GPU.",
+         answer_limit.count());
+  if (end.signal != 0)
+    fail(ExitCode::gpu_lost,
+         "{} was ended by {} while it asked the driver: see `dmesg` for what the driver says.",
+         program_name, end.describe());
+  if (end.status != 0) {
+    std::string sentence = last_line(run.errors);
+    if (const auto prefix = fmt::format("{}: ", program_name); sentence.starts_with(prefix))
+      sentence.erase(0, prefix.size());
+    if (sentence.empty()) sentence = fmt::format("{} ended with {}.", program_name, end.describe());
+    throw Error(static_cast<ExitCode>(end.status), sentence);
+  }
+  return run.output;
+}
+
+bool begins(const fs::path& file, const std::string& text) {
+  std::string word;
+  return std::ifstream(file) >> word && word.starts_with(text);
 }
 
 }  // namespace
@@ -69,12 +103,11 @@ const std::vector<RunSuite> run_suites{
 };
 
 bool RunSuite::has(std::string_view group) const {
-  return !group.empty() && std::ranges::count(groups_of(*this), group) > 0;
+  return std::ranges::count(groups_of(*this), group) > 0;
 }
 
 std::string RunSuite::group_names() const {
-  const auto& [first, second] = groups_of(*this);
-  return std::string(first) + (second.empty() ? "" : ", ") + std::string(second);
+  return fmt::format("{}", fmt::join(groups_of(*this), ", "));
 }
 
 std::vector<std::string> suite_names() {
@@ -88,21 +121,19 @@ const RunSuite* find_run_suite(const std::string& name) {
   return found == run_suites.end() ? nullptr : &*found;
 }
 
-std::filesystem::path executable_folder() {
-  return std::filesystem::read_symlink("/proc/self/exe").parent_path();
-}
+fs::path executable_folder() { return fs::read_symlink("/proc/self/exe").parent_path(); }
 
-std::filesystem::path program_folder() {
+fs::path program_folder() {
   if (const char* folder = std::getenv("FATHOM_BIN_DIR")) return folder;
-  const std::filesystem::path here = executable_folder();
-  const std::filesystem::path installed = here.parent_path() / "libexec/fathom";
-  return std::filesystem::is_directory(installed) ? installed : here;
+  const fs::path here = executable_folder();
+  const fs::path installed = here.parent_path() / "libexec/fathom";
+  return fs::is_directory(installed) ? installed : here;
 }
 
-bool has_probes(const std::filesystem::path& folder) { return !programs_in(folder).empty(); }
+bool has_probes(const fs::path& folder) { return !programs_in(folder).empty(); }
 
-std::vector<ProbeBinary> find_probes(const std::filesystem::path& folder) {
-  const std::vector<std::filesystem::path> programs = programs_in(folder);
+std::vector<ProbeBinary> find_probes(const fs::path& folder) {
+  const std::vector<fs::path> programs = programs_in(folder);
   if (programs.empty())
     fail(ExitCode::setup_incomplete,
          "There are no probe programs in {}: build Fathom with ./fathom run.", folder.string());
@@ -138,6 +169,37 @@ void check_names(const std::string& flag, const std::vector<std::string>& names,
     if (std::ranges::count(known, name) == 0)
       fail(ExitCode::bad_input, "{}: there is no probe `{}`, only {}.{}", flag, name,
            fmt::join(known, ", "), did_you_mean(name, known));
+}
+
+void ask_device(const fs::path& programs, const std::vector<std::string>& arguments,
+                const std::function<void(const Json&)>& read) {
+  const std::string answer =
+      answer_of(run_and_capture(programs / program_name, arguments, answer_limit));
+  try {
+    read(Json::parse(answer));
+  } catch (const std::exception&) {
+    fail(ExitCode::setup_incomplete,
+         "{} gave no answer that fits this program: build Fathom again with ./fathom run.",
+         (programs / program_name).string());
+  }
+}
+
+Fingerprint query_device(const fs::path& programs, int device) {
+  Fingerprint fingerprint;
+  ask_device(programs, {"--facts", "--device", std::to_string(device)}, [&](const Json& answer) {
+    fingerprint = fingerprint_from_json(answer.at("fingerprint"), program_name);
+  });
+  return fingerprint;
+}
+
+std::string nvidia_gpu_on_pci() {
+  const char* folder = std::getenv("FATHOM_PCI_DEVICES");
+  std::error_code error;
+  for (const auto& device : fs::directory_iterator(folder ? folder : "/sys/bus/pci/devices", error))
+    // Class 0x03: display controllers, which data-centre GPUs without an output are as well.
+    if (begins(device.path() / "vendor", "0x10de") && begins(device.path() / "class", "0x03"))
+      return device.path().filename();
+  return {};
 }
 
 }  // namespace fathom

@@ -1,4 +1,4 @@
-#include "tools/compare_files.h"
+#include "tools/commands.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,6 @@
 #include "results/document_io.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
-#include "tools/commands.h"
 
 namespace fathom {
 namespace {
@@ -33,6 +32,7 @@ bool is_of_another_tool(const fs::path& file) {
   return !has("\"fathom\":") && (has("\"benchmarks\"") || has("\"results\""));
 }
 
+/// Fathom's documents; results of other tools are handed over to fathom-gate.
 ExitCode compare(const CompareArguments& options) {
   if (is_of_another_tool(options.a) || is_of_another_tool(options.b)) {
     std::vector<std::string> words{"fathom", "compare", options.a, options.b};
@@ -50,9 +50,7 @@ ExitCode compare(const CompareArguments& options) {
   });
 }
 
-}  // namespace
-
-void add_compare_flags(CLI::App& app, CompareArguments& arguments) {
+void add_flags(CLI::App& app, CompareArguments& arguments) {
   app.add_option("A", arguments.a, "Result document of a run, or another tool's file")
       ->check(not_empty())
       ->required();
@@ -69,6 +67,8 @@ void add_compare_flags(CLI::App& app, CompareArguments& arguments) {
       "  fathom compare hyperfine-before.json hyperfine-after.json\n");
 }
 
+}  // namespace
+
 ExitCode tell_comparison(const CompareArguments& arguments,
                          const std::function<reports::Comparison()>& compare) {
   require_distinct({{"A", arguments.a}, {"B", arguments.b}},
@@ -82,10 +82,12 @@ ExitCode tell_comparison(const CompareArguments& arguments,
   return ExitCode::ok;
 }
 
-Command compare_command() {
+Command compare_command(ExitCode (*compare)(const CompareArguments&)) {
   return {.name = "compare",
-          .summary = compare_summary,
-          .add = with_arguments(add_compare_flags, compare)};
+          .summary = "Two results side by side, of any GPUs",
+          .add = with_arguments(add_flags, compare)};
 }
+
+Command compare_command() { return compare_command(compare); }
 
 }  // namespace fathom

@@ -1,4 +1,4 @@
-#include "tools/recordings.h"
+#include "tools/commands.h"
 
 #include <fmt/format.h>
 
@@ -16,9 +16,8 @@
 #include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/text.h"
-#include "tools/commands.h"
 #include "tools/output_folder.h"
-#include "tools/probe_binaries.h"
+#include "tools/programs.h"
 
 namespace fathom {
 namespace {
@@ -130,14 +129,6 @@ void anonymise(nlohmann::ordered_json& json) {
   }
 }
 
-struct RecordingArguments {
-  fs::path result, recordings = "recordings";
-};
-
-ExitCode add(const RecordingArguments& options) {
-  return add_recording(options.result, options.recordings);
-}
-
 void add_flags(CLI::App& app, RecordingArguments& options) {
   app.add_option("RESULT", options.result, "Result document of a whole run of a suite")
       ->check(not_empty())
@@ -201,7 +192,8 @@ Document load_replay(const fs::path& recording, const RunArguments& options) {
   return document;
 }
 
-ExitCode add_recording(const fs::path& result, const fs::path& recordings) {
+ExitCode add_recording(const RecordingArguments& options) {
+  const auto& [result, recordings] = options;
   const auto refuse = [&](const std::string& why) {
     fail(ExitCode::bad_input, "{} is no recording: {}.", clean(result.string()), clean(why));
   };
@@ -243,7 +235,7 @@ Command recording_command() {
           .footer = "Example:\n  fathom recording add fathom-h200-20260131T120000Z/result.json\n",
           .commands = {{.name = "add",
                         .summary = "Put a result into the folder of recordings",
-                        .add = with_arguments(add_flags, add)}}};
+                        .add = with_arguments(add_flags, add_recording)}}};
 }
 
 }  // namespace fathom
