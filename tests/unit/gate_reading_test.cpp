@@ -99,11 +99,12 @@ TEST_CASE("Files of every tool are read, with the fastest sample or the median",
   check_golden(tests / "golden/gate_tools.txt", all);
   CHECK_THROWS_WITH(read_run_metrics(tool_files / "nvbench.json-bin"),
                     contains("is a folder without results"));
-  // A date is the file's own.
+  // A run that says no date has its file's.
   const RunMetrics hyperfine = read_run_metrics(tool_files / "hyperfine.json");
   CHECK(hyperfine.date.ends_with("Z"));
-  // Files of two tools are of different programs.
+  // Files of two tools are of different programs; a date in one is the run's.
   const RunMetrics pytest = read_run_metrics(tool_files / "pytest-benchmark.json");
+  CHECK(pytest.date == "2026-11-24T16:48:10Z");
   CHECK(std::ranges::count(differences_of(hyperfine, pytest),
                            "program: hyperfine and pytest-benchmark", &Difference::words) == 1);
   CHECK(identity_key(hyperfine) != identity_key(pytest));
