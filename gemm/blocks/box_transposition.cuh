@@ -13,7 +13,7 @@
 // Those are four neighbours in a line of the transposed box, for one 16-byte store: two
 // instructions for 128 floats, and no register is moved.
 //
-// No access conflicts (tests/unit/gemm_shared_memory_test.cpp): a load takes 512 contiguous bytes;
+// No access conflicts (tests/unit/gemm_work_test.cpp): a load takes 512 contiguous bytes;
 // the eight lanes of a store go to lines 16 bytes more than a multiple of 128 apart.
 
 namespace fathom::gemm {

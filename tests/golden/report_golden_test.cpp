@@ -1,4 +1,5 @@
-// What people read, byte for byte as it was last looked at. After a change that is meant:
+// What people read, byte for byte as it was last looked at. unit_tests holds the gate_*.txt so. After
+// a change that is meant:
 //   FATHOM_UPDATE_GOLDEN=1 <build>/bin/golden_tests
 // writes the files of this folder, and the recordings' pages, anew; then look at what `git diff`
 // says of them.

@@ -1,8 +1,5 @@
-#include <stdlib.h>
-
-#include <nlohmann/json.hpp>
-
 #include "explain/command.h"
+#include "tests/golden/golden.h"
 #include "tests/testing.h"
 #include "tests/unit/explain_trace.h"
 #include "tests/unit/test_folder.h"
@@ -30,6 +27,12 @@ TraceBytes two_kernels() {
   trace.total(1, "g");
   return trace;
 }
+
+/// What CUPTI counted of a launch, behind its function's name.
+const std::string counters =
+    "\nglobal_load_sectors 80\nglobal_store_sectors 0\nshared_load_wavefronts 640\n"
+    "shared_load_conflicts 620\ndram_read_bytes 1000000\ndram_write_bytes 1000000\n"
+    "l2_read_sectors 80\ngpu_time 2000\n";
 
 std::optional<SourceLine> offset_as_line(const std::vector<char>& code, const std::string&,
                                          std::uint64_t offset) {
@@ -65,77 +68,69 @@ struct Run : TestFolder {
 
 }  // namespace
 
-TEST_CASE("Costs and faults of a recording are summed by source line", "[explain]") {
-  const Explanation all = explanation_of(two_kernels().bytes);
-  REQUIRE(all.kernels.size() == 2);
-  const KernelCost &g = all.kernels[0], &f = all.kernels[1];  // the one with more to save first
-  CHECK(f.name == "f(float*)");
-  REQUIRE(f.lines.size() == 2);
-  CHECK(f.lines[0].source->line == 16);
-  CHECK(f.lines[0].accesses == 8);
-  CHECK(f.lines[0].cost == 128);
-  CHECK(f.lines[0].least == 32);
-  REQUIRE(f.lines[0].faults.size() == 1);
-  CHECK(f.lines[0].faults[0].rule == Rule::stride);
-  CHECK(f.lines[0].saved == 96);
-  CHECK(f.lines[1].faults.empty());
-  REQUIRE(g.lines.size() == 2);
-  CHECK(g.lines[0].saved == 3100);
-  REQUIRE(g.lines[1].faults.size() == 1);
-  CHECK(g.lines[1].faults[0].rule == Rule::partial_warp);
-  CHECK_THAT(g.lines[1].faults[0].fix, contains("blocks of 48 threads"));
-  CHECK(g.lines[1].saved == 50);
-}
-
-TEST_CASE("The pages of a recording say what was sampled, the line and the fix", "[explain]") {
-  const Explanation all = explanation_of(two_kernels().bytes);
-  const RunFacts run{"./app -n 3", 1.5, "exit status 0"};
-  const std::string text = page_of(all, run, Format::text);
-  CHECK_THAT(text, contains("./app -n 3 ran 1.5 s and ended with exit status 0; recording "
-                            "took 4 ms of that.") &&
-                       contains("1 of 3 launches, 5 of their 10 blocks of 64 threads") &&
-                       contains("app.cu:32  shared load of 4 B: 100 by 32.0 lanes; 3,200 "
-                                "wavefronts, at least 100") &&
-                       contains("in elements of 4 bytes: 3,100 fewer of "
-                                "3,200 (96.9 %)") &&
-                       contains("1 line without a fault"));
-  CHECK_THAT(page_of(all, run, Format::markdown), contains("\n### f(float*)\n"));
-  const auto json = nlohmann::json::parse(json_of(all, run));
-  CHECK(json.at("kernels").at(1).at("lines").at(0).at("least_sectors") == 32);
-  CHECK(json.at("kernels").at(0).at("lines").at(0).at("faults").at(0).at("rule") ==
-        "bank conflict");
-}
-
-TEST_CASE("Without line information an instruction stands for its line", "[explain]") {
-  const Explanation all = explanation_of(two_kernels().bytes, test::no_line);
-  CHECK_FALSE(all.kernels[0].lines[0].source);
-  REQUIRE(all.notes.size() == 1);
-  CHECK_THAT(all.notes[0], contains("2 kernels without line information"));
-  CHECK_THAT(page_of(all, {}, Format::text), contains("+0x0020  shared load"));
-  const auto json = nlohmann::json::parse(json_of(all, {}));
-  CHECK(json["kernels"][0]["lines"][0]["line"].is_null());
-}
-
-TEST_CASE("Misalignments with one fix are one fault", "[explain]") {
-  TraceBytes trace;
-  trace.module(1, "machine code");
-  trace.launch("f", {pattern(Space::global, Op::load, 4, strided(4, 4), 16, 8),
-                     pattern(Space::global, Op::load, 4, strided(4, 8), 16, 8),
-                     pattern(Space::global, Op::load, 4, strided(4), 16, 8)});
-  const Explanation all = explanation_of(trace.bytes);
-  REQUIRE(all.kernels[0].lines[0].faults.size() == 1);
-  CHECK(all.kernels[0].lines[0].faults[0].saved == 16);
-  CHECK_THAT(all.kernels[0].lines[0].faults[0].what, contains("various distances"));
-}
-
-TEST_CASE("A page cuts long names and leaves out kernels without an access", "[explain]") {
-  TraceBytes trace;
-  trace.launch(std::string(1000, 'f'), {pattern(Space::global, Op::load, 4, strided(16))});
+TEST_CASE("The pages of a recording say what was sampled and measured, the line and the fix",
+          "[explain]") {
+  TraceBytes trace = two_kernels();
+  // Misalignments with one fix are one fault.
+  trace.launch("misaligned", {pattern(Space::global, Op::load, 4, strided(4, 4), 16, 8),
+                              pattern(Space::global, Op::load, 4, strided(4, 8), 16, 8),
+                              pattern(Space::global, Op::load, 4, strided(4), 16, 8)});
+  trace.launch(std::string(200, 'f'), {pattern(Space::global, Op::load, 4, strided(16))});
   trace.launch("idle", {});
-  const std::string page = page_of(explanation_of(trace.bytes), {}, Format::text);
-  CHECK_THAT(page, contains("\n" + std::string(120, 'f') + "...\n") &&
-                       contains("1 kernel accessed no memory in the blocks recorded.") &&
-                       !contains("idle"));
+  trace.counted("g" + counters);
+  // Issues are no waiting.
+  trace.sampled("g\n16 7 app.cu\nlong_scoreboard 50\nselected 900\n");
+  trace.sampled("g\n48 7 app.cu\nbarrier 10\n");
+  trace.sampled("g\n80 0 \nwait 40\n");
+  trace.sampled("g\n96 9 app.cu\nselected 5\n");
+  const RunFacts run{"./app -n 3", 1.5, "exit status 0", {{{"DRAM", 4e12}}, "atlas.json"}};
+  std::string all;
+  for (const FindLine& find_line : {FindLine(offset_as_line), FindLine(test::no_line)}) {
+    const Explanation found = explanation_of(trace.bytes, find_line);
+    for (const Format format : {Format::text, Format::markdown})
+      all += page_of(found, run, format) + "\n";
+    all += json_of(found, run);
+  }
+  check_golden(FATHOM_SOURCE_DIR "/tests/golden/explain.txt", all);
+}
+
+TEST_CASE("A counter that disagrees with the recording is named", "[explain]") {
+  std::string other = counters;
+  other.replace(other.find("wavefronts 640"), 14, "wavefronts 650");
+  // Half the blocks say nothing about the whole, nor where other launches were counted.
+  for (const auto& [every, launches, counted, said] :
+       {std::tuple(1, 1, counters, "; the recording says the same"),
+        {1, 1, other, "; recorded: 640 shared_load_wavefronts"},
+        {2, 1, other, "; the recording is of a part"},
+        {1, 2, other, "; the recording is of a part"}}) {
+    TraceBytes trace;
+    trace.launch("f",
+                 {pattern(Space::global, Op::load, 4, strided(4), 16, 20),
+                  pattern(Space::shared, Op::load, 4, strided(128), 32, 20)},
+                 64, every);
+    for (int launch = 0; launch < launches; ++launch) trace.counted("f" + counted);
+    const Explanation found = explanation_of(trace.bytes);
+    CHECK_THAT(measured_lines(found.kernels.at(0), {}).at(1), contains(said));
+  }
+}
+
+TEST_CASE("A damaged measurement is refused", "[explain]") {
+  TraceBytes many, negative, placeless;
+  many.counted("f\nglobal_load_sectors many\n");
+  negative.counted("f\ngpu_time -1\n");
+  placeless.sampled("f\nnowhere\n");
+  for (const TraceBytes& measured : {many, negative, placeless})
+    CHECK_THROWS_AS(test::read({measured.bytes}), Error);
+}
+
+TEST_CASE("What the GPU can move is taken from a result's facts", "[explain]") {
+  Document atlas;
+  atlas.facts.resize(2);
+  atlas.facts[0].id = "dram.bandwidth";
+  atlas.facts[0].value = 3e12;
+  atlas.facts[1].id = "l2.bandwidth";
+  const Bounds found = bounds_of(atlas, "atlas.json");
+  CHECK(found.by_level == std::map<std::string, double>{{"DRAM", 3e12}});
 }
 
 TEST_CASE("A recording cut short keeps whole launches, a damaged one is refused", "[explain]") {

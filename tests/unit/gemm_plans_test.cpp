@@ -96,37 +96,13 @@ TEST_CASE("what recordings say of a product's tiles is what its plan says", "[ge
   CHECK(told >= 2 * 428);
 }
 
-// In the rungs' own view, whose rows are BLAS's columns; of shapes that no recording has.
-TEST_CASE("a rung whose tile depends on the product says which it takes, and how it lies",
-          "[gemm]") {
-  struct Row {
-    const char* id;
-    std::int64_t m, n, k;
-    int tile_m, tile_n, parts, cluster_m, cluster_n;
-  };
+// Which tiles: gemm_rungs_test.cpp.
+TEST_CASE("how operands lie and how few tiles there are choose another kernel", "[gemm]") {
   const auto kernel = [](const char* id, std::int64_t m, std::int64_t n, std::int64_t k,
                          Transpose transa = no, Transpose transb = no) {
     const Rung& rung = *find_rung(id);
     return rung.plan(make_problem(rung.of, m, n, k, transa, transb), 132).kernel;
   };
-  for (const Row& row : {// The long side where it reaches less far beyond C.
-                         Row{"fp32/26_sliced_depth", 4096, 3088, 4096, 128, 256, 0, 1, 1},
-                         {"fp32/26_sliced_depth", 8192, 128, 8192, 128, 256, 0, 1, 1},
-                         {"fp32/26_sliced_depth", 100, 8192, 8192, 256, 128, 0, 1, 1},
-                         {"fp32-3xtf32/02_planned_tiles", 8192, 128, 8192, 128, 128, 2, 1, 1},
-                         // Where a GPU has too few tiles for large clusters, wide ones in clusters
-                         // of two; skinny products have the small side as columns, and halves of
-                         // it one beside the other.
-                         {"bf16/15_deferred_stores", 2048, 2048, 8192, 128, 256, 1, 2, 1},
-                         {"bf16/15_deferred_stores", 8192, 128, 8192, 64, 128, 1, 2, 1},
-                         {"bf16/15_deferred_stores", 64, 8192, 8192, 128, 64, 2, 1, 1},
-                         {"fp8/01_promoted", 8192, 16, 8192, 16, 128, 2, 1, 1}}) {
-    CAPTURE(row.id, row.m, row.n, row.k);
-    const RungKernel k = kernel(row.id, row.m, row.n, row.k);
-    CHECK(k.function != nullptr);
-    CHECK(std::array{k.tile_m, k.tile_n, k.parts, k.cluster_m, k.cluster_n} ==
-          std::array{row.tile_m, row.tile_n, row.parts, row.cluster_m, row.cluster_n});
-  }
   // Both operands along k.
   const RungKernel along_k = kernel("tf32/03_large_clusters", 4096, 4096, 4096, yes, no);
   CHECK((along_k.function != nullptr && along_k.tile_n == 256 && along_k.cluster_m == 2));

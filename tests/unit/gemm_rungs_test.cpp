@@ -1,8 +1,14 @@
-// Rungs as the ladder lists them.
+// Rungs as the ladder lists them, which of the library's algorithms stand against them, and how a
+// kernel's name is shown.
 
 #include "gemm/bench/conclude.h"
+#include "gemm/bench/fastest_way.h"
+#include "gemm/bench/kernel_names.h"
+#include "gemm/bench/opponents.h"
+#include "gemm/bench/problem.h"
 #include "gemm/bench/request.h"
 #include "gemm/bench/rung.h"
+#include "tests/golden/golden.h"
 #include "tests/testing.h"
 
 using namespace fathom;
@@ -63,27 +69,41 @@ TEST_CASE("ids of the version before lead to a rung that there is", "[gemm]") {
   CHECK(read_request({{"rung", std::string("fp32/row_major/01_naive")}}).notes.empty());
 }
 
-TEST_CASE("a rung is left out on GPUs that lack its instructions or its shared memory", "[gemm]") {
-  for (const auto& [id, major, minor, runs] :
-       {std::tuple{"fp32/row_major/15_async_multistage", 7, 5, false},
-        {"fp32/row_major/15_async_multistage", 12, 0, true},
-        {"fp16/03_mma_sync", 7, 5, true},
-        {"bf16/03_mma_sync", 7, 5, false},
-        {"bf16/04_multistage", 8, 6, true},
-        {"fp16/05_wgmma", 9, 0, true},
-        {"fp16/05_wgmma", 10, 0, false},
-        {"fp64/04_wide_products", 8, 9, false},
-        {"fp64/04_wide_products", 12, 0, true}}) {
-    CAPTURE(id, major, minor);
-    CHECK(runs_on(*find_rung(id), major, minor) == runs);
+// In the rungs' own view, whose rows are BLAS's columns. Tiles are the contenders', and a shape
+// whose kernel is that of the shape before it is left out.
+TEST_CASE("the GPUs that run a rung, and its tiles by shape, are those that were looked at",
+          "[gemm]") {
+  std::string all;
+  for (const ClassTraits& row : all_classes()) {
+    for (const Rung* rung : rungs_of(row.of)) {
+      all += rung->id() + " on";
+      for (const int capability : {75, 80, 86, 89, 90, 100, 120})
+        if (runs_on(*rung, capability / 10, capability % 10)) all += fmt::format(" {}", capability);
+      std::string last;
+      for (const auto& [m, n, k] : {std::tuple{4096, 4096, 4096},
+                                    {4096, 3088, 4096},
+                                    {2048, 2048, 8192},
+                                    {8192, 128, 8192},
+                                    {100, 8192, 8192},
+                                    {64, 8192, 8192},
+                                    {8192, 16, 8192}}) {
+        const RungKernel kernel = rung->plan(make_problem(row.of, m, n, k), 132).kernel;
+        CHECK(kernel.function != nullptr);
+        const std::string found =
+            fmt::format("{} x {}, {} parts, clusters of {} x {}, {} threads, {} bytes",
+                        kernel.tile_m, kernel.tile_n, kernel.parts, kernel.cluster_m,
+                        kernel.cluster_n, kernel.threads, kernel.dynamic_shared_bytes);
+        if (rung->contender && found != last)
+          all += fmt::format("\n  {} x {} x {}: {}", m, n, k, found);
+        last = found;
+        // A block has 64 KiB on Turing, 99 KiB on the smaller chips since.
+        if (row.of == Class::fp16 && rung->capability < 90)
+          CHECK(kernel.dynamic_shared_bytes <= (rung->capability == 75 ? 64 : 99) * 1024);
+      }
+      all += "\n";
+    }
   }
-  // A block has 64 KiB on Turing, 99 KiB on the smaller chips since.
-  for (const Rung* rung : rungs_of(Class::fp16)) {
-    CAPTURE(rung->id());
-    const int bytes =
-        rung->plan(make_problem(Class::fp16, 4096, 4096, 4096), 132).kernel.dynamic_shared_bytes;
-    if (rung->capability < 90) CHECK(bytes <= (rung->capability == 75 ? 64 : 99) * 1024);
-  }
+  check_golden(FATHOM_SOURCE_DIR "/tests/golden/rungs.txt", all);
 }
 
 TEST_CASE("an 8-bit rung that promotes its sums says so in its name", "[gemm]") {
@@ -103,4 +123,36 @@ TEST_CASE("Turing multiplies half as deep at once", "[gemm]") {
   for (const CounterModel& m : find_rung("fp16/03_mma_sync")->counters(p, 75))
     if (std::string_view(m.role) == "tensor_instructions") tensor_instructions = m.value;
   CHECK(tensor_instructions == p.flops() / 2 / (16 * 8 * 8));
+}
+
+TEST_CASE("the fastest few algorithms are tried again, others and failed ones are not", "[gemm]") {
+  using Times = std::vector<double>;
+  using Indices = std::vector<std::size_t>;
+  constexpr double failed = std::numeric_limits<double>::infinity();
+  CHECK(finalists({}).empty());
+  CHECK(finalists(Times{failed, failed}).empty());
+  CHECK(finalists(Times{1.0, failed, 1.49, 1.51, 5.0}) == Indices{0, 2});
+  CHECK(finalists(Times{3.0, 1.1, 1.0}) == Indices{2, 1});
+  CHECK(finalists(Times{7e-6, 5e-6, 15e-6}) == Indices{1, 0});
+  // Among many that are equally fast, the ones that the heuristic names first.
+  CHECK(finalists(Times(20, 1.0)) == Indices{0, 1, 2, 3, 4, 5, 6, 7});
+  CHECK(finalists(Times{1.4, 1.3, 1.2, 1.1, 1.0, 1.1, 1.2, 1.3, 1.4, 1.0}) ==
+        Indices{4, 9, 3, 5, 2, 6, 1, 7});
+}
+
+TEST_CASE("an algorithm is chosen for each product and kind of sums", "[gemm]") {
+  const Problem p = make_problem(Class::fp8, 64, 64, 64, Transpose::yes);
+  Problem other = p;
+  other.ldc = 80;
+  CHECK(choice_key(p, true) != choice_key(p, false));
+  CHECK(choice_key(p, true) != choice_key(other, true));
+}
+
+TEST_CASE("a kernel's name is shown without what a reader does not need", "[gemm]") {
+  // The namespaces that all of the ladder's have.
+  const std::string streamed = "_ZN6fathom4gemm16streamed_productINS0_14StreamedKernelIiLi3EEEEEvi";
+  CHECK(readable_name(streamed) == "streamed_product<StreamedKernel<int, 3> >");
+  CHECK(readable_name("ampere_sgemm_128x128_nn") == "ampere_sgemm_128x128_nn");
+  CHECK(readable_name("_Z4copyILi4EEvPKfPf") == "copy<4>");
+  CHECK(readable_name("_ZN12_GLOBAL__N_13addEPf") == "add");
 }

@@ -1,6 +1,9 @@
 #include "harness/device_facts.h"
 #include "harness/doctor.h"
 #include "harness/nvml_library.h"
+#include "results/document_fields.h"
+#include "results/fields.h"
+#include "tests/golden/golden.h"
 #include "tests/testing.h"
 #include "tests/unit/fake_nvml.h"
 
@@ -110,134 +113,58 @@ TEST_CASE("Throttle reasons have names, sorted, without idleness", "[harness][nv
   CHECK(throttle_reason_names(0x10000) == std::vector<std::string>{"unknown_0x10000"});
 }
 
-TEST_CASE("Facts join what CUDA and NVML say", "[harness][facts]") {
-  const FakeNvml fake;
-  const auto found = facts();
-  CHECK(found.warnings.empty());
-  const Fingerprint& print = found.fingerprint;
-  CHECK(print.driver == "580.95.05");
-  CHECK(print.vbios == "96.00.BC.00.01");
-  CHECK(print.ecc + ", " + print.mig + ", " + print.persistence == "enabled, disabled, enabled");
-  CHECK(print.virtualization + ", " + print.compute_mode == "none, default");
-  CHECK(print.confidential_computing + ", " + print.pcie_link == "disabled, generation 5, x16");
-  CHECK(print.cuda_runtime == version_text(CUDART_VERSION));
-  CHECK(*print.power_limit_w == Approx(700));
-  // 6016 / 8 B x 3.201 GHz x 2; 132 x 1.98 GHz x 128 B, and x 128 x 2.
-  CHECK(bound(found, "dram_bandwidth").value == Approx(4.814304e12));
-  for (const char* name : {"shared_bandwidth", "l1_bandwidth"})
-    CHECK(bound(found, name).value == Approx(3.345408e13));
-  CHECK(bound(found, "fp32_fma").value == Approx(6.690816e13));
-  CHECK_THROWS_AS(bound(found, "warp_drive"), std::out_of_range);
-}
-
-TEST_CASE("A clock that CUDA no longer tells comes from NVML", "[harness][facts]") {
-  auto device = h200();
-  device.sm_clock_max_hz = device.memory_clock_max_hz = 0;
-  {
-    const FakeNvml fake;
-    CHECK(facts(device).sm_clock_max_hz == 1980e6);
-    CHECK(facts(device).memory_clock_max_hz == 3201e6);
-  }
-  const FakeNvml fake(Answers{{"memory_clock_max", "error:3"}});
-  const auto found = facts(device);
-  CHECK_FALSE(found.fingerprint.memory_clock_max_hz);
-  CHECK_THROWS_AS(bound(found, "dram_bandwidth"), std::out_of_range);
-  REQUIRE(found.warnings.size() == 1);
-  CHECK_THAT(found.warnings[0], contains("bound is unknown"));
-}
-
-TEST_CASE("Without NVML facts are unknown, unsupported ones are not", "[harness][facts]") {
-  {
-    const FakeNvml fake(Answers{{"init", "error:9"}});
-    const auto found = facts();
-    CHECK_THAT(found.fingerprint.ecc, contains("unknown"));
-    CHECK_THAT(found.fingerprint.driver, contains("unknown"));
-    CHECK_FALSE(found.fingerprint.power_limit_w);
-    CHECK(bound(found, "dram_bandwidth").value == Approx(4.814304e12));
-    REQUIRE(found.warnings.size() == 1);
-    CHECK_THAT(found.warnings[0], contains("not loaded"));
-  }
-  const FakeNvml fake(Answers{{"ALL", "error:3"}});
-  const auto found = facts();
-  CHECK(found.fingerprint.mig == "not supported");
-  CHECK(found.fingerprint.pcie_link == "not supported");
-  CHECK(found.warnings.empty());
-}
-
-TEST_CASE("A lost GPU ends the program, and is one failed check", "[harness][facts]") {
-  const FakeNvml fake(Answers{{"handle", "error:15"}});
-  const Refusal lost = refusal_of([] { facts(); });
-  CHECK(lost.code == ExitCode::gpu_lost);
-  CHECK_THAT(lost.text, contains("fallen off the bus"));
-  const auto checks = gpu_checks();
-  REQUIRE(checks.size() == 1);
-  CHECK(checks[0].status == CheckStatus::fail);
-}
-
-TEST_CASE("MIG, vGPU, fewer lanes and processes show in facts and warnings", "[harness][facts]") {
-  {
-    const FakeNvml fake(Answers{{"mig", "1"}, {"virtualization", "2"}, {"pcie_width", "8"}});
-    const auto found = facts();
-    CHECK(found.fingerprint.mig + ", " + found.fingerprint.virtualization == "enabled, vGPU");
-    CHECK(found.fingerprint.pcie_link == "generation 5, x8 of x16");
-    CHECK(found.warnings.size() == 3);
-  }
-  const FakeNvml fake(Answers{{"processes", "2"}});
-  CHECK(facts().warnings.size() == 1);
-  // Siblings are none.
-  CHECK(assemble_device_facts(h200(), NvmlLibrary(), true).warnings.empty());
-}
-
-TEST_CASE("An idle healthy GPU gets no complaint", "[harness][doctor]") {
-  const FakeNvml fake;
-  for (const Check& check : gpu_checks()) {
-    CAPTURE(check.id, check.detail);
-    CHECK(check.status == CheckStatus::ok);
-  }
-}
-
-TEST_CASE("Each fault of a GPU gets its line with what to do", "[harness][doctor]") {
-  using enum CheckStatus;
-  const auto fault = [](const char* answer, const char* value, const char* id, CheckStatus status,
-                        const char* detail, const char* what_to_do) {
-    const FakeNvml fake(Answers{{answer, value}});
-    const std::vector<Check> checks = gpu_checks();
-    const auto check = std::ranges::find(checks, id, &Check::id);
-    CAPTURE(id);
-    REQUIRE(check != checks.end());
-    CHECK(check->status == status);
-    CHECK_THAT(check->detail, contains(detail));
-    CHECK_THAT(check->what_to_do, contains(what_to_do));
+// Beside the idle GPU's, what differs. The versions of CUDA are not the fake's.
+TEST_CASE("What facts, warnings and checks say of a GPU, by what NVML answers",
+          "[harness][facts]") {
+  std::string all;
+  std::map<std::string, std::string> idle;
+  const auto say = [&](const std::string& name, const std::string& value) {
+    const auto [known, first] = idle.try_emplace(name, value);
+    if (first || known->second != value) all += "  " + name + ": " + value + "\n";
   };
-  fault("ecc_pending", "0", "ecc", warn, "off after the next reset", "Restart");
-  fault("ecc_errors", "3", "memory_errors", warn, "3 uncorrected", "Reset");
-  fault("remap_pending", "1", "memory_errors", warn, "wait for a reset", "Reset");
-  fault("remap_failed", "1", "memory_errors", fail, "could not", "replaced");
-  fault("mig", "1", "mig", warn, "part of the GPU", "nvidia-smi -mig 0");
-  fault("virtualization", "2", "virtualization", warn, "vGPU", "passthrough");
-  fault("confidential_computing", "1", "confidential_computing", warn, "counters are closed",
-        "Switch it off");
-  fault("compute_mode", "2", "compute_mode", fail, "prohibited", "-c DEFAULT");
-  fault("application_clock", "1200", "clocks", warn, "set to 1200 MHz", "-rac");
-  fault("power_limit", "500000", "power_limit", warn, "500 W", "-pl 700");
-  fault("reasons", "0x48", "throttling", warn, "hw_thermal_slowdown", "cooling");
-  fault("temperature", "85", "temperature", warn, "85", "cool");
-  fault("processes", "2", "processes", warn, "4000001, 3072 MiB", "End them");
-  fault("memory_used", "2147483648", "memory", warn, "use 2048 MiB", "End");
-  fault("pcie_width", "4", "pcie_link", warn, "x4 of x16", "seating");
+  const auto add = [&](const Answers& answers, const CudaDevice& device = h200()) {
+    const FakeNvml fake(answers);
+    for (const auto& [answer, value] : answers) all += answer + "=" + value + "\n";
+    const Refusal refused = refusal_of([&] {
+      const DeviceFacts found = facts(device);
+      const auto print = write_fields(found.fingerprint);
+      for (const auto& [name, value] : print.items())
+        if (name != "cuda_driver" && name != "cuda_runtime" && name != "toolkit")
+          say(name, value.dump());
+      std::string bounds;
+      for (const DeviceBound& bound : found.bounds)
+        bounds += fmt::format(" {} {:.7g} {}", bound.name, bound.value, bound.unit);
+      say("bounds", bounds);
+      for (const std::string& warning : found.warnings) all += "  warning: " + warning + "\n";
+    });
+    if (!refused.text.empty()) all += fmt::format("  {}: {}\n", to_int(refused.code), refused.text);
+    const auto checks = to_json(gpu_checks());
+    for (const auto& check : checks.at("checks"))
+      if (check.at("status") != "ok") all += "  " + check.dump() + "\n";
+  };
+  add({});
+  std::istringstream answers(
+      "ecc_pending=0 ecc_errors=3 remap_pending=1 remap_failed=1 mig=1 virtualization=2 "
+      "confidential_computing=1 compute_mode=2 application_clock=1200 power_limit=500000 "
+      "reasons=0x48 temperature=85 processes=2 memory_used=2147483648 pcie_width=4 "
+      "handle=error:15 ALL=error:3 ALL=error:4 init=error:9");
+  for (std::string answer, value; std::getline(answers, answer, '=') && answers >> value;
+       answers >> std::ws)
+    add({{answer, value}});
+  // A clock that CUDA no longer tells comes from NVML.
+  CudaDevice without_clocks = h200();
+  without_clocks.sm_clock_max_hz = without_clocks.memory_clock_max_hz = 0;
+  add({{"name", "no clock by CUDA"}}, without_clocks);
+  add({{"memory_clock_max", "error:3"}}, without_clocks);
+  check_golden(FATHOM_SOURCE_DIR "/tests/golden/gpu_state.txt", all);
 }
 
-TEST_CASE("What cannot be read is skipped with the reason", "[harness][doctor]") {
-  const FakeNvml fake(Answers{{"ALL", "error:4"}});
-  int skipped = 0;
-  for (const Check& check : gpu_checks()) {
-    CAPTURE(check.id);
-    if (check.id == "confidential_computing") continue;  // asked of the system, not of a GPU
-    CHECK(check.status == CheckStatus::skip);
-    CHECK_THAT(check.detail, contains("not permitted"));
-    ++skipped;
-  }
-  CHECK(skipped == 13);
+TEST_CASE("Siblings on a GPU are no disturbance, facts have the build's CUDA and bounds by name",
+          "[harness][facts]") {
+  const FakeNvml fake(Answers{{"processes", "2"}});
+  CHECK(assemble_device_facts(h200(), NvmlLibrary(), true).warnings.empty());
+  CHECK(facts().fingerprint.cuda_runtime == version_text(CUDART_VERSION));
+  CHECK_THROWS_AS(bound(facts(), "warp_drive"), std::out_of_range);
 }
 
 }  // namespace
