@@ -30,7 +30,7 @@ PICTURES = {
     "waves": ([H200 / "result.json"], "view=probes&probe=tail_effect"),
 }
 # What share of slowdowns the gate confirms: how the table of docs/gate/noise.md begins.
-CURVES = {"power": "| Slowdown |", "measured": "| More work | Confirmed |"}
+CURVES = {"power": "| Slowdown (%) |", "measured": "| More work | Confirmed |"}
 
 
 def curve(heading, colour):
@@ -39,7 +39,8 @@ def curve(heading, colour):
     start = next(i for i, line in enumerate(lines) if line.startswith(heading))
     rows = []
     for line in lines[start + 2:]:
-        found = re.match(r"\| ([\d.]+) % \|.*? ([\d.]+) % \(([\d.]+) to ([\d.]+) %\)", line)
+        found = re.match(r"\| ([\d.]+) \|.*? ([\d.]+) \(([\d.]+) to ([\d.]+)\)",
+                         line.replace(" %", ""))
         if not found:
             break
         rows.append(dict(zip(("slowdown", "share", "low", "high"), map(float, found.groups()))))
