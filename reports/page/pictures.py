@@ -5,7 +5,7 @@
 
 Only for whoever records: needs Debian's chromium, chromium-driver and python3-selenium. Writes
 docs/pictures/NAME-light.svg and NAME-dark.svg, and the gate's two curves from the tables of
-docs/gate; look at each afterwards.
+docs/gate/noise.md; look at each afterwards.
 """
 
 import json
@@ -29,18 +29,18 @@ PICTURES = {
     "bank-conflicts": ([], "view=warp&stride=2"),
     "waves": ([H200 / "result.json"], "view=probes&probe=tail_effect"),
 }
-# What share of slowdowns the gate confirms: a page of docs/gate, and how its table begins.
-CURVES = {"power": ("simulation.md", "| Slowdown |"),
-          "measured": ("trials.md", "| More work | Confirmed |")}
+# What share of slowdowns the gate confirms: how the table of docs/gate/noise.md begins.
+CURVES = {"power": "| Slowdown (%) |", "measured": "| More work | Confirmed |"}
 
 
-def curve(page, heading, colour):
+def curve(heading, colour):
     """The chart of a table whose rows have a slowdown, "3 %", and a share with its interval."""
-    lines = (ROOT / "docs/gate" / page).read_text().splitlines()
+    lines = (ROOT / "docs/gate/noise.md").read_text().splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith(heading))
     rows = []
     for line in lines[start + 2:]:
-        found = re.match(r"\| ([\d.]+) % \|.*? ([\d.]+) % \(([\d.]+) to ([\d.]+) %\)", line)
+        found = re.match(r"\| ([\d.]+) \|.*? ([\d.]+) \(([\d.]+) to ([\d.]+)\)",
+                         line.replace(" %", ""))
         if not found:
             break
         rows.append(dict(zip(("slowdown", "share", "low", "high"), map(float, found.groups()))))
@@ -94,7 +94,7 @@ def main(fathom):
                 for gate, table in CURVES.items():
                     chrome.execute_async_script(
                         "chart(document.getElementById('main'), JSON.parse(arguments[0]), '', 300)"
-                        ".then(() => arguments[1]())", json.dumps(curve(*table, colour)))
+                        ".then(() => arguments[1]())", json.dumps(curve(table, colour)))
                     save(chrome, ROOT / f"docs/gate/{gate}-{theme}.svg", -1)
     chrome.quit()
 

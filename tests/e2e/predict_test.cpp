@@ -33,7 +33,7 @@ std::string csv_row(const std::string& begin, int stride) {
 TEST_CASE("The pages for readers show what predict prints", "[e2e]") {
   Sandbox box({});
   int commands = 0;
-  for (const char* page : {"slow-kernel.md", "buyer.md"}) {
+  for (const char* page : {"slow-kernel.md", "card-check.md"}) {
     std::istringstream lines(file_text(repository / "docs" / page));
     std::string printed;
     bool inside = false;
