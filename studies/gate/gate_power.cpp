@@ -1,5 +1,5 @@
 // How often the gate would fail suites of which nothing changed, and how small a slowdown it finds,
-// by simulation on the noise of recordings. docs/gate.md shows what it wrote.
+// by simulation on the noise of recordings. docs/gate/noise.md shows what it wrote.
 
 #include <fmt/format.h>
 

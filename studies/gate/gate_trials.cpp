@@ -1,5 +1,5 @@
 // The gate's error rates as measured: whole runs of `fathom check` with a known truth, each judged
-// and kept in a journal, and what several journals come to. docs/gate.md says how it is used.
+// and kept in a journal, and what several journals come to. docs/gate/noise.md has it.
 
 #include <fmt/format.h>
 
@@ -184,7 +184,7 @@ int main(int argc, char** argv) {
       "  gate_trials run --kind unchanged --base build --head build --journal unchanged.jsonl\n"
       "  gate_trials run --kind slowed --decisions 70 --journal slowed-1.jsonl --seed 1 --device "
       "0\n"
-      "  gate_trials report *.jsonl --out docs/gate\n");
+      "  gate_trials report *.jsonl --out trials\n");
   RunArguments arguments;
   std::vector<std::string> journals;
   std::string out;
