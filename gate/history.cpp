@@ -81,19 +81,15 @@ MachineHistory history_of_machine(std::vector<RunMetrics> runs) {
   const auto name_of = [&](std::size_t run) {
     return fmt::format("run {} ({})", run + 1, runs[run].date);
   };
-  std::vector<std::string> differences(runs.size());  // of a run from the one before
-  for (std::size_t run = 1; run < runs.size(); ++run)
-    for (const Difference& other : differences_of(runs[run - 1], runs[run]))
-      differences[run] += fmt::format("{}{} (run {})", differences[run].empty() ? "" : "; ",
-                                      other.words(), run + 1);
   for (const MetricSeries& series : series_of(runs, {})) {
     history.metrics += std::ranges::any_of(series.base, [](auto& one) { return one.value > 0; });
     for (HistoryChange& change : changes_of(series)) {
       const std::size_t last = change.drift ? change.last_run : change.run;
       change.when = name_of(change.run) + (change.drift ? " to " + name_of(last) : "");
       std::vector<std::string> beside;
-      for (std::size_t run = change.run; run <= last; ++run)
-        if (!differences[run].empty()) beside.push_back(differences[run]);
+      for (std::size_t run = std::max<std::size_t>(change.run, 1); run <= last; ++run)
+        for (const Difference& other : differences_of(runs[run - 1], runs[run]))
+          beside.push_back(fmt::format("{} (run {})", other.words(), run + 1));
       change.beside = fmt::format("{}", fmt::join(beside, "; "));
       history.changes.push_back(std::move(change));
     }

@@ -98,43 +98,39 @@ std::string method(const CheckResult& result) {
                      format_time(result.elapsed_s));
 }
 
-/// Changes and their intervals drawn over one scale, a row a metric: "··│··├─●─┤··".
-class ChangePictures {
- public:
-  explicit ChangePictures(const Metrics& metrics) {
-    for (const MetricDecision* metric : metrics)
-      if (const auto change = change_interval(*metric); change && std::isfinite(change->high)) {
-        low_ = std::min({low_, change->low, *change_of(*metric)});
-        high_ = std::max({high_, change->high, *change_of(*metric)});
-      }
+/// The header and the cells of a column in which changes and their intervals are drawn over one
+/// scale: "··│··├─●─┤··".
+std::vector<std::string> pictures_of(const Metrics& metrics) {
+  constexpr std::size_t width = 21;
+  double low = 0, high = 0;  // zero is always in the picture
+  std::vector<std::optional<Interval>> drawn;
+  for (const MetricDecision* metric : metrics) {
+    const auto change = change_interval(*metric);
+    drawn.push_back(change && std::isfinite(change->high) ? change : std::nullopt);
+    if (!drawn.back()) continue;
+    low = std::min({low, change->low, *change_of(*metric)});
+    high = std::max({high, change->high, *change_of(*metric)});
   }
-
-  std::string scale() const {
-    if (low_ == high_) return "Picture";
-    return format_signed_percent(low_) + " to " + format_signed_percent(high_);
-  }
-
-  std::string of(const MetricDecision& metric) const {
-    const auto change = change_interval(metric);
-    if (!change || !std::isfinite(change->high) || low_ == high_) return "";
-    const std::size_t from = cell(change->low), to = cell(change->high), zero = cell(0);
+  std::vector<std::string> column(metrics.size() + 1);
+  column[0] =
+      low == high ? "Picture" : format_signed_percent(low) + " to " + format_signed_percent(high);
+  const auto cell = [&](double change) {
+    const double share = std::clamp((change - low) / (high - low), 0.0, 1.0);
+    return static_cast<std::size_t>(std::lround(share * (width - 1)));
+  };
+  for (std::size_t i = 0; i < metrics.size() && low < high; ++i) {
+    if (!drawn[i]) continue;
+    const std::size_t from = cell(drawn[i]->low), to = cell(drawn[i]->high), zero = cell(0);
     std::array<const char*, width> cells;
     for (std::size_t at = 0; at < width; ++at) cells[at] = from < at && at < to ? "─" : "·";
     cells[to] = "┤";
     cells[from] = "├";
     cells[zero] = from <= zero && zero <= to ? "┼" : "│";
-    cells[cell(*change_of(metric))] = "●";
-    return reports::code(fmt::format("{}", fmt::join(cells, "")));
+    cells[cell(*change_of(*metrics[i]))] = "●";
+    column[i + 1] = reports::code(fmt::format("{}", fmt::join(cells, "")));
   }
-
- private:
-  static constexpr std::size_t width = 21;
-  std::size_t cell(double change) const {
-    const double share = std::clamp((change - low_) / (high_ - low_), 0.0, 1.0);
-    return static_cast<std::size_t>(std::lround(share * (width - 1)));
-  }
-  double low_ = 0, high_ = 0;  // zero is always in the picture
-};
+  return column;
+}
 
 /// GitHub's page "Workflow commands for GitHub Actions": a percent sign begins an escape.
 std::string escaped(std::string_view text) {
@@ -263,8 +259,7 @@ std::string markdown_summary(const CheckResult& result) {
   for (std::string& sentence : sentences) sentence = escape_text(sentence);
   if (!sentences.empty()) page.list(sentences);
   const Metrics found = findings(result);
-  const ChangePictures pictures(found);
-  const auto table_of = [&](const Metrics& metrics, bool pictured) {
+  const auto table_of = [&](const Metrics& metrics, const std::vector<std::string>& pictures) {
     std::vector<reports::Table::Column> columns{
         {"Outcome"},
         {"Metric"},
@@ -274,7 +269,7 @@ std::string markdown_summary(const CheckResult& result) {
         {fmt::format("Interval, {} unless said", format_percent(interval_confidence)),
          Align::right},
         {"Why"}};
-    if (pictured) columns.insert(columns.end() - 1, {pictures.scale()});
+    if (!pictures.empty()) columns.insert(columns.end() - 1, {pictures[0]});
     reports::Table table(columns);
     for (const MetricDecision* metric : metrics) {
       std::vector<std::string> row{std::string(to_string(metric->outcome)),
@@ -284,15 +279,15 @@ std::string markdown_summary(const CheckResult& result) {
                                    change_text(*metric),
                                    interval_text(*metric),
                                    escape_text(metric->reason)};
-      if (pictured) row.insert(row.end() - 1, pictures.of(*metric));
+      if (!pictures.empty()) row.insert(row.end() - 1, pictures[table.rows() + 1]);
       table.add_row(std::move(row));
     }
     return table;
   };
-  page.table("Findings", table_of(found, true));
+  page.table("Findings", table_of(found, pictures_of(found)));
   if (!result.refusals.empty())
-    page.table("Undecided", table_of(with_outcome(result, Outcome::undecided), false), "", 0);
-  page.table("Unchanged", table_of(with_outcome(result, Outcome::unchanged), false), "", 0);
+    page.table("Undecided", table_of(with_outcome(result, Outcome::undecided), {}), "", 0);
+  page.table("Unchanged", table_of(with_outcome(result, Outcome::unchanged), {}), "", 0);
   return page.text();
 }
 

@@ -325,7 +325,6 @@ void read_criterion(const fs::path& folder, Reading& to) {
          "{} is a folder without results: give a result, or the folder that Criterion leaves "
          "(CRITERION_HOME).",
          to.run.origin);
-  fs::file_time_type newest = fs::file_time_type::min();
   for (const fs::path& result : results) {
     std::string name = result.parent_path().lexically_relative(folder).string();
     std::error_code failed;
@@ -345,9 +344,8 @@ void read_criterion(const fs::path& folder, Reading& to) {
       to.add(std::move(row), fields.place());
     });
     const auto written = fs::last_write_time(result / "estimates.json", failed);
-    if (!failed) newest = std::max(newest, written);
+    if (!failed) to.run.date = std::max(to.run.date, date_of_file(written));
   }
-  to.run.date = date_of_file(newest);
   to.run.identity = identity_of_program("criterion");
 }
 

@@ -193,6 +193,19 @@ TEST_CASE("nvbench's means are taken where its sample files are not there", "[ga
   }
 }
 
+TEST_CASE("A host whose clock may move is another one than it is without", "[gate]") {
+  for (const auto& [said, kept] : {std::pair{"", ""},
+                                   {R"(, "cpu_scaling_enabled": true)", "true"},
+                                   {R"(, "cpu_scaling_enabled": false)", "false"}}) {
+    const std::string context = R"({"context": {"host_name": "host")" + std::string(said);
+    const RunMetrics run = parse_run_metrics(context + R"(}, "benchmarks": []})", "input");
+    CHECK(fact_of(run, "cpu_scaling_enabled") == kept);
+    // Old files do not say it, and are then of the host that they always were of.
+    CHECK(std::ranges::count(run.identity, "cpu_scaling_enabled",
+                             [](const auto& fact) { return fact.first; }) == (*said == 0 ? 0 : 1));
+  }
+}
+
 TEST_CASE("The environment can name the machine, and a byte order mark is passed over", "[gate]") {
   Environment environment;
   environment.set("FATHOM_MACHINE", "runner 7");
