@@ -11,13 +11,12 @@
 #include "gate/ranks.h"
 #include "gate/rounds.h"
 #include "results/format.h"
-#include "results/statistics.h"
 
 namespace fathom::gate {
 namespace {
 
 constexpr int first_rounds = 2;  ///< of all metrics, per side
-constexpr std::size_t controls_wanted = 8, improvements_shown = 8;
+constexpr std::size_t improvements_shown = 8;
 
 /// What looked worse at first is inconclusive.
 void doubt(const Candidate& suspect, const std::string& why) {
@@ -25,46 +24,25 @@ void doubt(const Candidate& suspect, const std::string& why) {
                            fmt::format("it looked worse by {}{}.", suspect.looked, why));
 }
 
-/// The median of the metrics' spreads from round to round; 0 where none has any.
-double usual_spread_of(const std::vector<MetricSeries>& series) {
-  std::vector<double> spreads;
-  for (const MetricSeries& metric : series)
-    if (const OrientedSamples values = oriented(metric);
-        values.relative && !values.base.empty() && !values.head.empty())
-      spreads.push_back(values.spread());
-  return median_or_none(spreads).value_or(0);
-}
-
-/// A few of all kinds, since a load may leave one kind alone: evenly over the run's order, in
-/// which like stands beside like. Those too noisy for what counts come last, and are among them
-/// only where the others are too few.
-void choose_controls(std::vector<Candidate>& controls) {
-  const auto quiet =
-      static_cast<std::size_t>(std::ranges::count(controls, -1.0, &Candidate::severity));
-  const std::size_t from = std::min(controls.size(), std::max(quiet, controls_wanted));
-  const std::size_t chosen = std::min(from, controls_wanted);
-  for (std::size_t i = 0; i < chosen; ++i) controls[i] = controls[i * from / chosen];
-  controls.erase(controls.begin() + static_cast<std::ptrdiff_t>(chosen), controls.end());
-}
-
 struct PairedCheck {
   RoundSource& source;
   const PairedOptions& options;
   const Rules& rules;
   CheckResult result{.mode = "paired"};
-  RoundTaker taker{source, options, result.refusals};
   Rounds first{}, fresh{};
-  double usual_spread = 0;  ///< from round to round, of a metric as most are
-  double overhead_s = 0;    ///< of a round, beside measuring
-  double pace = 1;          ///< seconds that the last rounds took, for each that was expected
+  double usual_spread = 0;    ///< from round to round, of a metric as most are
+  double overhead_s = 0;      ///< of a round, beside measuring
+  double set_took_s = 0;      ///< the last set of rounds
+  std::size_t discarded = 0;  ///< sets of rounds that were disturbed, and taken anew
+  double pace = 1;            ///< seconds that the last rounds took, for each that was expected
   std::vector<Candidate> candidates{};  ///< by role, of each the most severe first
 
   CheckResult run() {
     const std::vector<Side> order = round_order(first_rounds, options.seed);
     try {
       // Twice: fresh ones follow.
-      const bool complete = taker.take_until_quiet(
-          first, 2, [&] { return taker.take(order, {}, 0, first); },
+      const bool complete = take_until_quiet(
+          first, 2, [&] { return take(order, {}, 0, first); },
           [&] { return disturbance_of(first, series_of(first.base, first.head)).empty(); });
       result.rounds = first.base.size();
       if (complete)
@@ -76,15 +54,33 @@ struct PairedCheck {
             first.base.size() + first.head.size(), order.size(), format_time(source.elapsed_s()),
             format_time(options.time_limit_s)));
     } catch (const RoundFailed& failed) {
-      if (!taker.head_never_works(first)) throw;
+      if (!head_never_works()) throw;
       miss_all(failed);
     }
-    if (taker.discarded > 0)
+    if (discarded > 0)
       result.notes.push_back(
           fmt::format("{} disturbed, and measured again",
-                      counted(taker.discarded, "set of rounds was", "sets of rounds were")));
+                      counted(discarded, "set of rounds was", "sets of rounds were")));
     result.elapsed_s = source.elapsed_s();
     return std::move(result);
+  }
+
+  /// Whether one of the first rounds failed by the head's own fault: it fails again although the
+  /// base, in a round between, does not. Its rounds are added.
+  bool head_never_works() {
+    if (!first.head.empty()) return false;
+    const auto works = [&](Side side) {
+      try {
+        first.of(side).push_back(source.round(side, {}));
+        return true;
+      } catch (const RoundFailed&) {
+        return false;
+      }
+    };
+    // As long as the base's round took, the head's may.
+    const double began_s = source.elapsed_s();
+    if (2 * began_s / (static_cast<double>(first.base.size()) + 1) > left_s()) return false;
+    return works(Side::base) && source.elapsed_s() - began_s <= left_s() && !works(Side::head);
   }
 
   void miss_all(const RoundFailed& failed) {
@@ -93,6 +89,46 @@ struct PairedCheck {
       MetricDecision& decision = result.metrics.emplace_back(first_decision(series));
       if (decision.outcome == Outcome::missing)
         decision.reason = fmt::format("the head's rounds fail: {}", failed.what());
+    }
+  }
+
+  double left_s() const { return options.time_limit_s - source.elapsed_s(); }
+
+  /// Takes rounds in this order, which are of use only together, and returns whether it has them
+  /// all. It stops where the sides cannot be compared; and where the next one would pass the time
+  /// limit if it took as long as the longest so far, or all that are left if they took as long as
+  /// the shortest. `expected_s` is of a round; 0: none was seen yet.
+  bool take(std::span<const Side> order, const std::vector<std::string>& only, double expected_s,
+            Rounds& to) {
+    double shortest_s = expected_s, longest_s = expected_s;
+    for (std::size_t done = 0; done < order.size(); ++done) {
+      const double began_s = source.elapsed_s();
+      if (longest_s > left_s() || static_cast<double>(order.size() - done) * shortest_s > left_s())
+        return false;
+      RunMetrics& run = to.of(order[done]).emplace_back(source.round(order[done], only));
+      std::erase_if(run.identity, [](const auto& fact) {  // what builds of one machine differ in
+        return fact.first == "toolkit" || fact.first == "cuda_runtime" ||
+               fact.first == "cuda_driver";
+      });
+      result.refusals = refusals_of(to.base, to.head);
+      if (!result.refusals.empty()) return false;
+      const double took_s = source.elapsed_s() - began_s;
+      longest_s = std::max(longest_s, took_s);
+      shortest_s = shortest_s > 0 ? std::min(shortest_s, took_s) : took_s;
+    }
+    return true;
+  }
+
+  /// Takes a set of rounds, and anew while it is not quiet and there is time for `times` as long.
+  /// Returns what `take_set` does.
+  bool take_until_quiet(Rounds& rounds, double times, const auto& take_set, const auto& is_quiet) {
+    while (true) {
+      const double began_s = source.elapsed_s();
+      if (!take_set()) return false;
+      set_took_s = source.elapsed_s() - began_s;
+      if (!options.replace_disturbed || times * set_took_s > left_s() || is_quiet()) return true;
+      rounds = {};
+      ++discarded;
     }
   }
 
@@ -107,7 +143,7 @@ struct PairedCheck {
         if (one.role == Role::suspect) doubt(one, ", but the machine was disturbed");
       return;
     }
-    overhead_s = taker.took_s / (2.0 * first_rounds);
+    overhead_s = set_took_s / (2.0 * first_rounds);
     double measuring_s = 0;
     if (source.can_select())
       for (const MetricSeries& metric : series)
@@ -133,8 +169,7 @@ struct PairedCheck {
     for (auto& group : by_role)
       std::ranges::stable_sort(group, std::greater<>(), &Candidate::severity);
     auto& [suspects, improvements, controls] = by_role;
-    if (improvements.size() > improvements_shown)
-      improvements.erase(improvements.begin() + improvements_shown, improvements.end());
+    improvements.resize(std::min(improvements.size(), improvements_shown));
     choose_controls(controls);
     for (const auto& group : by_role)
       candidates.insert(candidates.end(), group.begin(), group.end());
@@ -174,15 +209,15 @@ struct PairedCheck {
   /// that the test stays what it is.
   void confirm() {
     leave_to_time(rounds_of_block, 0);
+    bool comparable = true;
     if (something_is_open()) {
-      const bool comparable = measure_until_quiet(rounds_wanted());
+      comparable = measure_until_quiet(rounds_wanted());
       result.confirmation_rounds = fresh.base.size();
       if (comparable) judge_all();
-      for (const Candidate& one : candidates)
-        if (!comparable && one.role == Role::suspect)
-          doubt(one, " at first, but the rounds that measured it again cannot be compared");
     }
     for (const Candidate& one : candidates) {
+      if (!comparable && one.role == Role::suspect)
+        doubt(one, " at first, but the rounds that measured it again cannot be compared");
       const Outcome outcome = one.decision->outcome;
       if (!one.no_time.empty() && outcome != Outcome::regression && outcome != Outcome::missing)
         doubt(one, " at first, but was not measured again as often as it takes: " + one.no_time);
@@ -199,8 +234,7 @@ struct PairedCheck {
     for (Candidate& one : candidates) one.open = one.open && one.role != Role::improvement;
   }
 
-  /// Expected seconds of so many rounds of the first `suspects` that are open, and what goes with
-  /// them.
+  /// Expected seconds of so many rounds of the first open `suspects`, and what goes with them.
   double takes_s(std::size_t rounds, std::size_t suspects) const {
     double sum = overhead_s;
     std::size_t seen = 0;
@@ -217,7 +251,7 @@ struct PairedCheck {
       return confirmation_rounds_for(std::max(suspects, open(Role::improvement)), spread);
     };
     const auto fit = [&](int rounds) {
-      return takes_s(static_cast<std::size_t>(2 * rounds), suspects) <= taker.left_s();
+      return takes_s(static_cast<std::size_t>(2 * rounds), suspects) <= left_s();
     };
     if (suspects > 0 && !fit(rounds_for(0))) close_improvements();
     int rounds = rounds_for(0);
@@ -231,7 +265,7 @@ struct PairedCheck {
   /// Nothing stays if not even the next block fits.
   void leave_to_time(std::size_t rounds, std::size_t later) {
     const std::size_t suspects = open(Role::suspect);
-    const double left = taker.left_s();
+    const double left = left_s();
     if (takes_s(rounds, suspects) > left && (suspects > 0 || takes_s(rounds_of_block, 0) > left))
       close_improvements();
     const double worst_s = takes_s(later, 1);
@@ -269,17 +303,13 @@ struct PairedCheck {
     const auto lack_time = [](const std::vector<Candidate>& all) {
       return std::ranges::count_if(all, [](auto& one) { return !one.no_time.empty(); });
     };
-    const auto take = [&] {
-      candidates = wanted;
-      return measure(rounds);
-    };
-    return taker.take_until_quiet(fresh, 1, take, [&] {
-      return disturbance().empty() || lack_time(candidates) > lack_time(wanted);
-    });
+    return take_until_quiet(
+        fresh, 1, [&] { return measure(rounds, wanted); },
+        [&] { return disturbance().empty() || lack_time(candidates) > lack_time(wanted); });
   }
 
-  /// The same, of one set.
-  bool measure(int rounds) {
+  bool measure(int rounds, const std::vector<Candidate>& wanted) {
+    candidates = wanted;
     const std::vector<Side> order = round_order(rounds, options.seed + 0x9e3779b97f4a7c15u);
     for (std::size_t done = 0; done < order.size(); done += rounds_of_block) {
       if (done > 0) {
@@ -296,7 +326,7 @@ struct PairedCheck {
       for (const Candidate& one : candidates)
         if (one.open) names.push_back(one.decision->name);
       const double expected_s = takes_s(1, open(Role::suspect)), began_s = source.elapsed_s();
-      if (!taker.take(std::span(order).subspan(done, rounds_of_block), names, expected_s, fresh)) {
+      if (!take(std::span(order).subspan(done, rounds_of_block), names, expected_s, fresh)) {
         if (!result.refusals.empty()) return false;
         // Part of a block would favour one side in a drift.
         for (auto* side : {&fresh.base, &fresh.head}) side->resize(done / 2);

@@ -16,6 +16,7 @@ namespace {
 
 constexpr double limit = 0.01;
 constexpr std::size_t enough = 5;
+constexpr std::size_t controls_wanted = 8;
 
 /// How far apart two things are that should not be, and how far noise puts them, relative.
 struct Sign {
@@ -136,53 +137,13 @@ int confirmation_rounds_for(std::size_t suspects, double spread) {
   return rounds;
 }
 
-bool RoundTaker::take(std::span<const Side> order, const std::vector<std::string>& only,
-                      double expected_s, Rounds& to) {
-  double shortest_s = expected_s, longest_s = expected_s;
-  for (std::size_t done = 0; done < order.size(); ++done) {
-    const double began_s = source.elapsed_s();
-    if (longest_s > left_s() || static_cast<double>(order.size() - done) * shortest_s > left_s())
-      return false;
-    RunMetrics& run = to.of(order[done]).emplace_back(source.round(order[done], only));
-    std::erase_if(run.identity, [](const auto& fact) {  // what builds of one machine differ in
-      return fact.first == "toolkit" || fact.first == "cuda_runtime" || fact.first == "cuda_driver";
-    });
-    refusals = refusals_of(to.base, to.head);
-    if (!refusals.empty()) return false;
-    const double took_s = source.elapsed_s() - began_s;
-    longest_s = std::max(longest_s, took_s);
-    shortest_s = shortest_s > 0 ? std::min(shortest_s, took_s) : took_s;
-  }
-  return true;
-}
-
-bool RoundTaker::take_until_quiet(Rounds& rounds, double times,
-                                  const std::function<bool()>& take_set,
-                                  const std::function<bool()>& is_quiet) {
-  while (true) {
-    const double began_s = source.elapsed_s();
-    if (!take_set()) return false;
-    took_s = source.elapsed_s() - began_s;
-    if (!options.replace_disturbed || times * took_s > left_s() || is_quiet()) return true;
-    rounds = {};
-    ++discarded;
-  }
-}
-
-bool RoundTaker::head_never_works(Rounds& first) {
-  if (!first.head.empty()) return false;
-  const auto works = [&](Side side) {
-    try {
-      first.of(side).push_back(source.round(side, {}));
-      return true;
-    } catch (const RoundFailed&) {
-      return false;
-    }
-  };
-  // As long as the base's round took, the head's may.
-  const double began_s = source.elapsed_s();
-  if (2 * began_s / (static_cast<double>(first.base.size()) + 1) > left_s()) return false;
-  return works(Side::base) && source.elapsed_s() - began_s <= left_s() && !works(Side::head);
+void choose_controls(std::vector<Candidate>& controls) {
+  const auto quiet =
+      static_cast<std::size_t>(std::ranges::count(controls, -1.0, &Candidate::severity));
+  const std::size_t from = std::min(controls.size(), std::max(quiet, controls_wanted));
+  const std::size_t chosen = std::min(from, controls_wanted);
+  for (std::size_t i = 0; i < chosen; ++i) controls[i] = controls[i * from / chosen];
+  controls.resize(chosen);
 }
 
 bool decide_if_rounds_lack(const MetricSeries& series, std::size_t rounds, const char* kind,
