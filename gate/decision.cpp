@@ -248,6 +248,15 @@ double OrientedSamples::noise_floor() const {
          std::sqrt(1 / static_cast<double>(base.size()) + 1 / static_cast<double>(head.size()));
 }
 
+double usual_spread_of(const std::vector<MetricSeries>& series) {
+  std::vector<double> spreads;
+  for (const MetricSeries& metric : series)
+    if (const OrientedSamples values = oriented(metric);
+        values.relative && !values.base.empty() && !values.head.empty())
+      spreads.push_back(values.spread());
+  return median_or_none(spreads).value_or(0);
+}
+
 Evidence evidence_of_rounds(const MetricSeries& series) {
   const OrientedSamples values = oriented(series);
   const double floor = values.noise_floor();

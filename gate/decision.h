@@ -97,7 +97,6 @@ std::optional<double> change_of(const MetricDecision& decision);
 
 /// Those of one outcome, the largest change first.
 std::vector<const MetricDecision*> with_outcome(const CheckResult& result, Outcome outcome);
-
 std::size_t count(const CheckResult& result, Outcome outcome);
 
 /// Below which slowdown half of the metrics and the noisiest pass, by their thresholds; empty where
@@ -148,9 +147,11 @@ struct OrientedSamples {
 };
 OrientedSamples oriented(const MetricSeries& series);
 
-/// The rank test for rounds that took turns. The head's values are moved back by half of the least
-/// change that counts, so that a smaller change is flagged no more often than no change. Needs at
-/// least one value on each side.
+/// The median of the metrics' spreads from round to round; 0 where none has any.
+double usual_spread_of(const std::vector<MetricSeries>& series);
+
+/// The rank test for rounds that took turns, of a hypothesis that ends at half of the effect that
+/// counts: a smaller change is flagged no more often than none. Needs a value on each side.
 Evidence evidence_of_rounds(const MetricSeries& series);
 
 /// The smallest p-value that `more` further rounds a side can bring it to.
@@ -168,10 +169,9 @@ std::string change_words(const MetricDecision& decision);
 /// "p = 0.0012"; below a millionth only that it is: the distributions' far ends are nobody's data.
 std::string p_words(double p);
 
-/// Why a change is not the program's: the clock or what holds it down changed, and in cycles
-/// nothing did. Empty where the clocks do not explain it. What held the clock down explains alone
-/// at most as much as the clock can have fallen by, or anything where the clock is not known.
-/// `evidence` is what was concluded from the series' own values.
+/// Why a change, with its evidence, is not the program's: a clock moved, and in its cycles nothing
+/// changed; or what holds it down changed, and it can have fallen by as much, or is not known.
+/// Empty where the clocks do not explain it.
 std::string clock_explanation(const MetricSeries& series, const Evidence& evidence);
 
 }  // namespace fathom::gate

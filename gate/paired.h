@@ -45,20 +45,16 @@ struct PairedOptions {
 inline constexpr int rounds_of_block = 4;
 
 /// The order of `rounds` (even) rounds per side: blocks of A B B A or B A A B, by the toss of a
-/// coin. Within a block both sides have the same mean place in time, so that a steady drift
-/// cancels.
+/// coin, in which a steady drift cancels.
 std::vector<Side> round_order(int rounds, std::uint64_t seed);
 
-/// Fresh rounds per side: so many that the rank test can be sure of one of `suspects` metrics, with
-/// some to spare, and more where rounds differ by so much (`spread`) that three times the noise of
-/// so few would hide 2.5 %. Even, 6 to 20.
+/// Fresh rounds per side, even, 6 to 20: so many that the rank test can be sure of one of
+/// `suspects` metrics, and that three times the noise of rounds that differ by `spread` does not
+/// hide 2.5 %.
 int confirmation_rounds_for(std::size_t suspects, double spread = 0);
 
-/// Compares two sides. After a few rounds of everything, the metrics that look worse by half of
-/// what counts, and by their own noise, are suspects. Fresh rounds of them alone decide: what chose
-/// them cannot also judge them. A few metrics that did not change run with them: if those move too,
-/// the machine was disturbed, and the rounds are taken anew while there is time. A head whose first
-/// round fails twice, with a good round of the base between, lacks all metrics of the base.
+/// Compares two sides, as docs/gate/method.md says under "Paired". Throws RoundFailed for a round
+/// that failed, unless all of the head's do.
 CheckResult check_paired(RoundSource& source, const PairedOptions& options, const Rules& rules);
 
 }  // namespace fathom::gate

@@ -149,11 +149,14 @@ std::vector<Sorted> sorted(const std::vector<RunValues>& metrics, double usual_q
   std::vector<Sorted> all(metrics.begin(), metrics.end());
   std::vector<double> of_relative;
   for (std::size_t i = 0; i < metrics.size(); ++i)
-    if (metrics[i].relative) of_relative.push_back(all[i].spread);
+    if (metrics[i].evidence.relative) of_relative.push_back(all[i].spread);
   const double usual = of_relative.empty() ? 0 : quantile(of_relative, usual_quantile);
   for (std::size_t i = 0; i < metrics.size(); ++i) {
-    const double least = metrics[i].least / 3;
-    all[i].floor = metrics[i].relative ? std::max(least, usual) : least > 0 ? least : all[i].spread;
+    const double least = metrics[i].evidence.least / 3;
+    if (metrics[i].evidence.relative)
+      all[i].floor = std::max(least, usual);
+    else
+      all[i].floor = least > 0 ? least : all[i].spread;
   }
   return all;
 }
@@ -165,7 +168,7 @@ double beyond(double level, std::size_t runs) {
 }
 
 /// Compares the head's scores with those of the other groups.
-void judge(std::vector<RunRank>& ranks, std::vector<double> groups, std::size_t earlier,
+void judge(std::vector<RunValues>& metrics, std::vector<double> groups, std::size_t earlier,
            std::size_t results, double level) {
   // Suites of which nothing changed that may be called inconclusive, where ranks cannot be sure.
   constexpr double suspects = 0.05;
@@ -180,14 +183,14 @@ void judge(std::vector<RunRank>& ranks, std::vector<double> groups, std::size_t 
                                        : std::max(0.0, groups[above - 1]);
   const double suspect = highest * beyond(suspects, earlier);
   const bool sure = can_be_sure(earlier, results, level);
-  for (RunRank& rank : ranks) {
-    Evidence& evidence = rank.evidence;
-    const auto lower = std::ranges::find_if(groups, [&](double s) { return s < rank.score; });
+  for (RunValues& metric : metrics) {
+    Evidence& evidence = metric.evidence;
+    const auto lower = std::ranges::find_if(groups, [&](double s) { return s < metric.score; });
     evidence.p = (static_cast<double>(lower - groups.begin()) + 1) / all;
     evidence.threshold += (sure ? std::min(limit, suspect) : suspect) * evidence.noise_floor;
     evidence.threshold = std::max(evidence.least, evidence.threshold);
-    rank.suspect = rank.score > suspect;
-    rank.sure = sure && rank.score > limit;
+    metric.suspect = metric.score > suspect;
+    metric.sure = sure && metric.score > limit;
   }
 }
 
@@ -295,15 +298,13 @@ std::optional<CommonFactor> take_out_common_factor(std::vector<RunValues>& metri
 }
 
 bool drifts(const RunValues& metric, std::size_t earlier) {
-  if (!metric.relative) return false;
+  if (!metric.evidence.relative) return false;
   const auto trend = trend_of(std::span(metric.worse).first(earlier));
-  return trend(metric.worse.size() - 1) - trend(0) >= metric.least;
+  return trend(metric.worse.size() - 1) - trend(0) >= metric.evidence.least;
 }
 
-std::vector<RunRank> rank_runs(const std::vector<RunValues>& metrics, std::size_t earlier,
-                               double level) {
-  std::vector<RunRank> ranks(metrics.size());
-  if (metrics.empty()) return ranks;
+void rank_runs(std::vector<RunValues>& metrics, std::size_t earlier, double level) {
+  if (metrics.empty()) return;
   const std::size_t runs = metrics.front().worse.size(), results = runs - earlier;
   const std::vector<Group> groups = groups_of(runs, results);
   // Runs are slow far more often than fast, so even the best of a group is held against the others'
@@ -332,16 +333,14 @@ std::vector<RunRank> rank_runs(const std::vector<RunValues>& metrics, std::size_
     };
     const auto before = known(metric.worse.first(earlier));
     const Shift shift = shift_of(before, metric.worse.subspan(earlier));
-    ranks[i] = {{.relative = metrics[i].relative,
-                 .worse = shift.estimate,
-                 .interval = shift.interval,
-                 .noise_floor = spread,
-                 .least = metrics[i].least,
-                 .threshold = std::max(0.0, line(runs - 1) - median(before))},
-                metric.score_of(groups.front(), spread, line)};
+    Evidence& evidence = metrics[i].evidence;
+    evidence.worse = shift.estimate;
+    evidence.interval = shift.interval;
+    evidence.noise_floor = spread;
+    evidence.threshold = std::max(0.0, line(runs - 1) - median(before));
+    metrics[i].score = metric.score_of(groups.front(), spread, line);
   }
-  judge(ranks, std::move(worst), earlier, results, level);
-  return ranks;
+  judge(metrics, std::move(worst), earlier, results, level);
 }
 
 bool can_be_sure(std::size_t earlier, std::size_t results, double level) {

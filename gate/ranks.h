@@ -12,13 +12,11 @@ namespace fathom::gate {
 // Two samples compared by ranks; neither is empty, and all values are finite.
 
 /// One-sided p-value of the Wilcoxon-Mann-Whitney rank-sum test: the probability, if base and head
-/// are exchangeable, of a rank sum of `head` at least as large as the one seen. Exact, over all
-/// ways to choose which of the pooled mid-ranks are the head's: for the rounds of a check, some
-/// dozens.
+/// are exchangeable, of a rank sum of `head` at least as large as the one seen. Exact, with
+/// mid-ranks, for some dozens of values.
 double rank_test_greater(std::span<const double> base, std::span<const double> head);
 
-/// The smallest p-value that the test can give for so many values: 1 over the number of ways to
-/// choose `head` of them all.
+/// The smallest p-value that the test can give: 1 over the ways to choose `head` of all values.
 double smallest_rank_p(std::size_t base, std::size_t head);
 
 /// Hodges and Lehmann's estimate of how much larger head is than base (1963): the median of all
@@ -41,12 +39,16 @@ std::vector<double> holm_adjusted(std::span<const double> p_values);
 // here: docs/gate/method.md).
 
 /// One metric, larger is worse; NaN where a run lacks it. The earlier runs in their order in time,
-/// then the results of the head.
+/// then the results of the head, which all have it.
 struct RunValues {
   std::vector<double> worse;
-  double least = 0;      ///< the effect that counts, on the same scale
-  bool follows = true;   ///< the machine: logarithms of a time or a rate, and no ratio
-  bool relative = true;  ///< logarithms
+  bool follows = true;  ///< the machine: logarithms of a time or a rate, and no ratio
+  /// Scale and least effect are given, the others ranked: p is the share of the groups of runs that
+  /// score as high in any metric.
+  Evidence evidence;
+  double score = 0;      ///< spreads by which even its best result is worse
+  bool suspect = false;  ///< farther out than runs that did not change are in most suites
+  bool sure = false;     ///< worse, at the level asked for
 };
 
 /// What moves all metrics that follow the machine alike, as the median over them.
@@ -65,25 +67,14 @@ inline constexpr std::size_t fewest_for_common_factor = 5;
 std::optional<CommonFactor> take_out_common_factor(std::vector<RunValues>& metrics,
                                                    std::size_t earlier);
 
-/// What the ranks say of one metric of the head. Its p is the share of the groups of runs that
-/// score as high in any metric.
-struct RunRank {
-  Evidence evidence;
-  double score = 0;      ///< spreads by which even its best result is worse
-  bool suspect = false;  ///< farther out than runs that did not change are in most suites
-  bool sure = false;     ///< worse, at the level asked for
-};
-
 /// Whether the earlier runs' trend leads away, for the worse, by what counts.
 bool drifts(const RunValues& metric, std::size_t earlier);
 
 /// Ranks the head for the worse. `level`: false alarms of a whole suite in both directions, of
 /// which this one has half. A single result among fewer runs than ranks need (49 for 2 %) is sure
 /// where it can be and is far beyond all: by as much as keeps the level for tails as heavy as those
-/// of Student's t with two degrees of freedom. Each metric is in all of the head's results and in
-/// an earlier run.
-std::vector<RunRank> rank_runs(const std::vector<RunValues>& metrics, std::size_t earlier,
-                               double level);
+/// of Student's t with two degrees of freedom. Each metric is in an earlier run.
+void rank_runs(std::vector<RunValues>& metrics, std::size_t earlier, double level);
 
 /// Whether this many results can be sure of anything, and how many it takes.
 bool can_be_sure(std::size_t earlier, std::size_t results, double level);

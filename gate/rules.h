@@ -21,9 +21,8 @@ struct Rule {
 /// In the order of the file; of several that match a metric the first counts.
 using Rules = std::vector<Rule>;
 
-/// Reads rules from TOML: an array of tables `[[metric]]` with `name`, `reason`, and either
-/// `threshold` or `ignore = true`. Throws Error(bad_input) naming `origin`, the line and what was
-/// expected for anything else.
+/// Reads rules from TOML (docs/gate.md, "Rules"). Throws Error(bad_input) naming `origin`, the line
+/// and what was expected.
 Rules parse_rules(std::string_view toml, const std::string& origin);
 Rules read_rules(const std::filesystem::path& path);
 

@@ -53,9 +53,8 @@ MetricDecision decision_without_test(const MetricSeries& series, std::size_t ear
 RunValues values_of(const MetricSeries& series, std::size_t earlier) {
   const OrientedSamples samples = oriented(series);
   RunValues values{.worse = std::vector(earlier, nan),
-                   .least = samples.least,
                    .follows = samples.relative && !is_ratio(series.unit, series.name),
-                   .relative = samples.relative};
+                   .evidence = {.relative = samples.relative, .least = samples.least}};
   for (std::size_t i = 0; i < samples.base.size(); ++i)
     values.worse[series.base_runs[i]] = samples.base[i];
   values.worse.insert(values.worse.end(), samples.head.begin(), samples.head.end());
@@ -64,56 +63,8 @@ RunValues values_of(const MetricSeries& series, std::size_t earlier) {
   return values;
 }
 
-/// What is tested. The metrics' values, ranks and decisions have the same order.
-class StoredCheck {
- public:
-  StoredCheck(std::span<const RunMetrics> baseline, std::span<const RunMetrics> head,
-              const Rules& rules, CheckResult& result)
-      : all_(series_of(baseline, head, rules)), earlier_(baseline.size()), result_(result) {
-    result_.metrics.reserve(all_.size());
-    for (const MetricSeries& series : all_) {
-      MetricDecision& decision =
-          result_.metrics.emplace_back(decision_without_test(series, earlier_, head.size()));
-      if (decision.outcome != Outcome::unchanged || !decision.reason.empty()) continue;
-      tested_.push_back({series, decision});
-      values_.push_back(values_of(series, earlier_));
-    }
-  }
-
-  void decide() {
-    const std::string drift = drift_words();
-    const auto factor = take_out_common_factor(values_, earlier_);
-    const double counts = std::log1p(effect_that_counts);
-    machine_moved_ =
-        factor && std::abs(factor->head) >= counts && std::abs(factor->beyond) >= counts / 2;
-    if (machine_moved_) blame_machine(*factor);
-    const auto ranks = rank_runs(values_, earlier_, stored_alpha);
-    std::vector<RunValues> turned = values_;  // so that what is better ranks as worse
-    for (RunValues& metric : turned)
-      for (double& value : metric.worse) value = -value;
-    const auto ranks_of_better = rank_runs(turned, earlier_, stored_alpha);
-    if (!factor) find_witnesses(ranks);
-    for (std::size_t i = 0; i < tested_.size(); ++i) {
-      MetricDecision& decision = tested_[i].decision;
-      const Evidence& evidence = decision.evidence.emplace(ranks[i].evidence);
-      decision.adjusted_p = evidence.p;
-      const bool better = evidence.worse < 0 && -evidence.worse >= evidence.least;
-      if (evidence.is_worse() || better)
-        judge(tested_[i], better ? ranks_of_better[i] : ranks[i], better);
-      if (tested_[i].moved_along && decision.outcome == Outcome::unchanged)
-        decision.decide(Outcome::undecided,
-                        "it moved as most metrics did; its change is what is beside that.");
-    }
-    if (unwitnessed_ > 0 && count(result_, Outcome::regression) == 0)
-      result_.refusals.push_back(fmt::format(
-          "{} of {} metrics got worse, and not surely more than the others: with so few, slower "
-          "code cannot be told from a slower machine; compare with --base and --head",
-          unwitnessed_, followers()));
-    if (exit_code(result_) == ExitCode::ok) tell_what_would_pass();
-    if (!drift.empty()) result_.notes.push_back(drift);
-  }
-
- private:
+/// The metrics that are tested, and what is tested of each, have the same order.
+struct StoredCheck {
   struct Tested {
     const MetricSeries& series;
     MetricDecision& decision;
@@ -121,45 +72,107 @@ class StoredCheck {
     bool witnessed = true;     ///< if it got worse, by more than the others; or nobody asks
   };
 
-  std::ptrdiff_t followers() const { return std::ranges::count_if(values_, &RunValues::follows); }
+  std::span<const RunMetrics> baseline, head;
+  const Rules& rules;
+  const std::size_t earlier = baseline.size();
+  CheckResult result{.mode = "stored", .rounds = head.size(), .alpha = stored_alpha};
+  std::vector<MetricSeries> all{};
+  std::vector<Tested> tested{};
+  std::vector<RunValues> metrics{};
+  bool machine_moved = false;
+  std::size_t unwitnessed = 0;  ///< that would be regressions
+
+  CheckResult run() {
+    result.refusals = refusals_of(head, {});
+    if (result.refusals.empty() && earlier > 0) result.refusals = refusals_of(baseline, head);
+    if (result.refusals.empty() && earlier < fewest_baseline_runs)
+      result.refusals.push_back(fmt::format(
+          "the baseline has {} of this identity and {} are needed: add more with `fathom baseline "
+          "add`",
+          counted(earlier, "run"), fewest_baseline_runs));
+    if (result.refusals.empty()) decide();
+    return std::move(result);
+  }
+
+  void decide() {
+    all = series_of(baseline, head, rules);
+    result.metrics.reserve(all.size());
+    for (const MetricSeries& series : all) {
+      MetricDecision& decision =
+          result.metrics.emplace_back(decision_without_test(series, earlier, head.size()));
+      if (decision.outcome != Outcome::unchanged || !decision.reason.empty()) continue;
+      tested.push_back({series, decision});
+      metrics.push_back(values_of(series, earlier));
+    }
+    const std::string drift = drift_words();
+    const auto factor = take_out_common_factor(metrics, earlier);
+    const double counts = std::log1p(effect_that_counts);
+    machine_moved =
+        factor && std::abs(factor->head) >= counts && std::abs(factor->beyond) >= counts / 2;
+    if (machine_moved) blame_machine(*factor);
+    std::vector<RunValues> turned = metrics;  // so that what is better ranks as worse
+    for (RunValues& metric : turned)
+      for (double& value : metric.worse) value = -value;
+    rank_runs(metrics, earlier, stored_alpha);
+    rank_runs(turned, earlier, stored_alpha);
+    if (!factor) find_witnesses();
+    for (std::size_t i = 0; i < tested.size(); ++i) {
+      MetricDecision& decision = tested[i].decision;
+      const Evidence& evidence = decision.evidence.emplace(metrics[i].evidence);
+      decision.adjusted_p = evidence.p;
+      const bool better = evidence.worse < 0 && -evidence.worse >= evidence.least;
+      if (evidence.is_worse() || better) judge(tested[i], better ? turned[i] : metrics[i], better);
+      if (tested[i].moved_along && decision.outcome == Outcome::unchanged)
+        decision.decide(Outcome::undecided,
+                        "it moved as most metrics did; its change is what is beside that.");
+    }
+    if (unwitnessed > 0 && count(result, Outcome::regression) == 0)
+      result.refusals.push_back(fmt::format(
+          "{} of {} metrics got worse, and not surely more than the others: with so few, slower "
+          "code cannot be told from a slower machine; compare with --base and --head",
+          unwitnessed, followers()));
+    if (exit_code(result) == ExitCode::ok) tell_what_would_pass();
+    if (!drift.empty()) result.notes.push_back(drift);
+  }
+
+  std::ptrdiff_t followers() const { return std::ranges::count_if(metrics, &RunValues::follows); }
 
   /// Where metrics are too few for a common factor, what got worse is also ranked by how much more
   /// than the median of the others in the same runs, which no machine changes. Of several
   /// results at twice the level: it is asked beside the first, so at most 2 % of the suites on a
   /// slower machine are false alarms.
-  void find_witnesses(const std::vector<RunRank>& ranks) {
+  void find_witnesses() {
     const auto all = static_cast<std::size_t>(followers());
     if (all == 0) return;
     if (all == 1 || all >= fewest_for_common_factor) {  // these lack runs
-      result_.notes.push_back(
+      result.notes.push_back(
           "a slower machine cannot be told from slower code: too few metrics are there, or in all "
           "runs");
       return;
     }
     std::vector<RunValues> beside;
     std::vector<Tested*> asked;
-    for (std::size_t i = 0; i < values_.size(); ++i) {
-      if (!ranks[i].sure || !values_[i].follows) continue;
-      tested_[i].witnessed = false;
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+      if (!metrics[i].sure || !metrics[i].follows) continue;
+      tested[i].witnessed = false;
       RunValues values = beside_others(i);
       const auto lacking =
           std::ranges::count_if(values.worse, [](double x) { return std::isnan(x); });
-      if (earlier_ < static_cast<std::size_t>(lacking) + fewest_baseline_runs) continue;
-      asked.push_back(&tested_[i]);
+      if (earlier < static_cast<std::size_t>(lacking) + fewest_baseline_runs) continue;
+      asked.push_back(&tested[i]);
       beside.push_back(std::move(values));
     }
-    const auto ranks_beside =
-        rank_runs(beside, earlier_, result_.rounds > 1 ? 2 * stored_alpha : stored_alpha);
+    rank_runs(beside, earlier, result.rounds > 1 ? 2 * stored_alpha : stored_alpha);
     for (std::size_t i = 0; i < asked.size(); ++i)
-      asked[i]->witnessed = ranks_beside[i].sure && ranks_beside[i].evidence.is_worse();
+      asked[i]->witnessed = beside[i].sure && beside[i].evidence.is_worse();
   }
 
   RunValues beside_others(std::size_t place) const {
-    RunValues beside = values_[place];
+    RunValues beside = metrics[place];
     for (std::size_t run = 0; run < beside.worse.size(); ++run) {
       std::vector<double> others;
-      for (const RunValues& other : values_)
-        if (&other != &values_[place] && other.follows && !std::isnan(other.worse[run]))
+      for (const RunValues& other : metrics)
+        if (&other != &metrics[place] && other.follows && !std::isnan(other.worse[run]))
           others.push_back(other.worse[run]);
       beside.worse[run] -= median_or_none(others).value_or(nan);
     }
@@ -168,30 +181,30 @@ class StoredCheck {
 
   /// What moved everything alike is no change of one metric; a change of them all may be either.
   void blame_machine(const CommonFactor& factor) {
-    for (std::size_t i = 0; i < values_.size(); ++i) {
-      const double own = median(std::span(values_[i].worse).subspan(earlier_)) + factor.head;
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+      const double own = median(std::span(metrics[i].worse).subspan(earlier)) + factor.head;
       const double along = factor.head > 0 ? own : -own;
-      tested_[i].moved_along = values_[i].follows && along >= values_[i].least / 2;
+      tested[i].moved_along = metrics[i].follows && along >= metrics[i].evidence.least / 2;
     }
     double most = 0;
-    for (const double value : std::span(factor.of_runs).first(earlier_))
+    for (const double value : std::span(factor.of_runs).first(earlier))
       most = std::max(most, std::abs(value));
-    result_.refusals.push_back(fmt::format(
+    result.refusals.push_back(fmt::format(
         "{} of {} metrics together are {} {} than in the {} earlier runs, which differed by {} at "
         "most: that is the machine, or everything that they share, and no metric's own change",
-        std::ranges::count_if(tested_, &Tested::moved_along), followers(),
+        std::ranges::count_if(tested, &Tested::moved_along), followers(),
         format_percent(std::abs(std::expm1(factor.head))), factor.head > 0 ? "worse" : "better",
-        earlier_, format_percent(std::expm1(most))));
+        earlier, format_percent(std::expm1(most))));
   }
 
-  void judge(Tested& tested, const RunRank& rank, bool better) {
+  void judge(Tested& one, const RunValues& rank, bool better) {
     if (!rank.sure && !rank.suspect) return;
-    MetricDecision& decision = tested.decision;
+    MetricDecision& decision = one.decision;
     const std::string by =
         fmt::format("{} by {}", better ? "better" : "worse", change_words(decision));
     const Outcome unsure = better ? Outcome::undecided : Outcome::inconclusive;
-    const std::string clock = better ? "" : clock_explanation(tested.series, *decision.evidence);
-    if (machine_moved_) {
+    const std::string clock = better ? "" : clock_explanation(one.series, *decision.evidence);
+    if (machine_moved) {
       decision.decide(unsure, by + " beside what most metrics moved by.");
     } else if (!clock.empty()) {
       decision.decide(unsure, clock);
@@ -199,12 +212,12 @@ class StoredCheck {
       decision.decide(unsure,
                       fmt::format("{}, more than any metric differed between the {} "
                                   "earlier runs, but {} cannot be sure: {}.",
-                                  by, earlier_, counted(result_.rounds, "result"), give_more()));
+                                  by, earlier, counted(result.rounds, "result"), give_more()));
     } else if (better) {
       decision.adjusted_p = rank.evidence.p;
       decision.decide(Outcome::improved, by + ".");
-    } else if (!tested.witnessed) {
-      ++unwitnessed_;
+    } else if (!one.witnessed) {
+      ++unwitnessed;
       decision.decide(unsure, by + ", but not surely more than the others.");
     } else {
       decision.decide(Outcome::regression,
@@ -215,25 +228,25 @@ class StoredCheck {
 
   std::string give_more() const {
     return fmt::format("give {} more of the same commit",
-                       results_needed(earlier_, result_.rounds, stored_alpha) - result_.rounds);
+                       results_needed(earlier, result.rounds, stored_alpha) - result.rounds);
   }
 
   /// Nothing, where even the steadiest metric would have passed 5 %, and more than a rule lets
   /// count.
   void tell_what_would_pass() {
-    const std::string words = what_would_pass(result_);
+    const std::string words = what_would_pass(result);
     if (words.empty()) return;
     double least = std::numeric_limits<double>::infinity();
     bool blind = true;
-    for (const Tested& tested : tested_) {
-      const Evidence& evidence = *tested.decision.evidence;
+    for (const Tested& one : tested) {
+      const Evidence& evidence = *one.decision.evidence;
       if (!evidence.relative) continue;
       least = std::min(least, evidence.threshold);
       blind = blind && evidence.threshold > std::max(std::log1p(0.05), evidence.least);
     }
-    if (!blind) return result_.notes.push_back(words);
-    const bool too_few = smallest_rank_p(earlier_, result_.rounds) > stored_alpha;
-    result_.refusals.push_back(fmt::format(
+    if (!blind) return result.notes.push_back(words);
+    const bool too_few = smallest_rank_p(earlier, result.rounds) > stored_alpha;
+    result.refusals.push_back(fmt::format(
         "nothing could be seen: the earlier runs differ so much that even in the steadiest metric "
         "a slowdown below {} would have passed: {}",
         format_percent(std::expm1(least)),
@@ -244,9 +257,9 @@ class StoredCheck {
   /// Empty: none.
   std::string drift_words() const {
     std::vector<HistoryChange> found;
-    for (std::size_t i = 0; i < tested_.size(); ++i)
-      if (drifts(values_[i], earlier_))
-        std::ranges::copy_if(changes_of(tested_[i].series), std::back_inserter(found),
+    for (std::size_t i = 0; i < tested.size(); ++i)
+      if (drifts(metrics[i], earlier))
+        std::ranges::copy_if(changes_of(tested[i].series), std::back_inserter(found),
                              [](const auto& change) { return change.drift && change.worse; });
     if (found.empty()) return "";
     const HistoryChange& largest = *std::ranges::max_element(found, {}, &HistoryChange::size);
@@ -254,36 +267,13 @@ class StoredCheck {
                        counted(found.size(), "metric"), largest.metric,
                        format_percent(std::abs(largest.relative())));
   }
-
-  const std::vector<MetricSeries> all_;
-  std::size_t earlier_;
-  CheckResult& result_;
-  std::vector<Tested> tested_;
-  std::vector<RunValues> values_;
-  bool machine_moved_ = false;
-  std::size_t unwitnessed_ = 0;  ///< that would be regressions
 };
 
 }  // namespace
 
 CheckResult check_stored(std::span<const RunMetrics> baseline, std::span<const RunMetrics> head,
                          const Rules& rules) {
-  CheckResult result;
-  result.mode = "stored";
-  result.alpha = stored_alpha;
-  result.rounds = head.size();
-  result.refusals = refusals_of(head, {});
-  if (result.refusals.empty() && !baseline.empty()) result.refusals = refusals_of(baseline, head);
-  if (!result.refusals.empty()) return result;
-  if (baseline.size() < fewest_baseline_runs) {
-    result.refusals.push_back(fmt::format(
-        "the baseline has {} of this identity and {} are needed: add more with `fathom baseline "
-        "add`",
-        counted(baseline.size(), "run"), fewest_baseline_runs));
-    return result;
-  }
-  StoredCheck(baseline, head, rules, result).decide();
-  return result;
+  return StoredCheck{baseline, head, rules}.run();
 }
 
 std::size_t leave_out_themselves(std::vector<RunMetrics>& baseline,

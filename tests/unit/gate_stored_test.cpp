@@ -120,6 +120,16 @@ TEST_CASE("Of two to four metrics one that is worse than another is a regression
     CHECK(exit_code(of_metrics(metrics, {-0.2})) == ExitCode::ok);
   }
   CHECK(count(of_metrics(3, {0.05, 0.05}), Outcome::regression) == 2);
+  // In no run of the other's it has no witness either.
+  Stored apart(17, 10, 3);
+  apart.slow_heads(0, 0.2);
+  for (std::size_t run = 0; run < 10; ++run) {
+    auto& metrics = apart.baseline[run].metrics;
+    metrics = {metrics[run < 5 ? 0 : 1]};
+  }
+  for (RunMetrics& run : apart.heads) run.metrics.resize(2);
+  CHECK(exit_code(apart.check()) == ExitCode::inconclusive);
+  CHECK_THAT(apart.check().metrics[0].reason, contains("not surely more than the others"));
   // One alone has no witness: its slowdowns fail, and the check says what they may be.
   const CheckResult alone = of_metrics(1, {0.05});
   CHECK(exit_code(alone) == ExitCode::check_failed);
