@@ -23,21 +23,20 @@ add() { # FOLDER NAME...
   local name
   for name in "${@:2}"; do sources+=("$root/$1/$name.cpp"); done
 }
-add results clean_text files format json_fields query \
-  statistics utc_time
+add results files format json_fields query statistics text
 case $target in
   gate)
     seeds=$here/corpus
     add tests/fuzz gate_fuzz
     add gate baseline_folder decision history outputs parse_other_tools \
-      parse_own_formats ranks rules run_metrics stored
+      parse ranks rules run_metrics stored
     add reports markdown
-    add results partition segmentation suggestion
+    add results segmentation
     ;;
   page)
     seeds=$here/pages
     add tests/fuzz page_fuzz
-    add results document_io row_figures rows verdict
+    add results document_io rows verdict
     add models roofline
     add tools output_folder
     for source in "$root"/reports/*.cpp "$root"/fleet/*.cpp; do
