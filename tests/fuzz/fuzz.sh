@@ -36,7 +36,7 @@ case $target in
   page)
     seeds=$here/pages
     add tests/fuzz page_fuzz
-    add results document_io row_figures rows verdict
+    add results document_io rows verdict
     add models roofline
     add tools output_folder
     for source in "$root"/reports/*.cpp "$root"/fleet/*.cpp; do

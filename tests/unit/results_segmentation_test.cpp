@@ -245,6 +245,27 @@ TEST_CASE("Curves of few points, and of points that repeat", "[segmentation]") {
   CHECK(same.boundaries[0].interval == whole.boundaries[0].interval);
 }
 
+TEST_CASE("Every place is tried of few points, and a limited number of many", "[segmentation]") {
+  const auto first_points = [](const std::vector<double>& y) {
+    Curve curve;
+    for (std::size_t i = 0; i < y.size(); ++i)
+      curve.push_back({std::exp2(static_cast<double>(i) / 4), {y[i]}});
+    std::vector<std::size_t> first;
+    for (const Regime& regime : cut(curve).regimes) first.push_back(regime.first);
+    return first;
+  };
+  // Where long curves are looked at, such changes would hide each other.
+  CHECK(first_points({132, 132, 132, 132, 132, 82, 82, 82, 82, 82, 186, 186}) ==
+        std::vector<std::size_t>{0, 5, 10});
+  // More changes than places are tried are noise.
+  std::vector<double> steps;
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> normal;
+  for (int i = 0; i < 3000; ++i)
+    steps.push_back((i / 5 % 2 == 1 ? 100 : 200) * (1 + 0.005 * normal(random)));
+  CHECK(first_points(steps).size() == 1);
+}
+
 TEST_CASE("What is no curve is refused", "[segmentation]") {
   const double nan = std::nan(""), infinity = std::numeric_limits<double>::infinity();
   for (const Curve& bad :
