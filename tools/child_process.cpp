@@ -36,8 +36,9 @@ constexpr auto patience_after_kill = 10s;
 /// The longest answer of a helper program.
 constexpr std::size_t longest_answer = std::size_t{1} << 30;
 
+/// `kept_open`: descriptors that stay open under their numbers.
 [[noreturn]] void become(const ChildStart& start, char* const* arguments, pid_t parent,
-                         int error_pipe) {
+                         int error_pipe, const std::vector<FileDescriptor>& kept_open) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);  // the parent died before prctl
@@ -49,7 +50,7 @@ constexpr std::size_t longest_answer = std::size_t{1} << 30;
   dup2(null, STDIN_FILENO);
   dup2(start.output, STDOUT_FILENO);
   dup2(start.errors, STDERR_FILENO);
-  for (const int descriptor : start.kept_open) fcntl(descriptor, F_SETFD, 0);
+  for (const FileDescriptor& descriptor : kept_open) fcntl(descriptor.get(), F_SETFD, 0);
   if (!start.cpus.empty()) {
     cpu_set_t cpus;
     CPU_ZERO(&cpus);
@@ -120,25 +121,31 @@ ChildProcess::ChildProcess(ChildStart start) {
   // Orphans of the group become our children, so that we can reap them.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const std::string program = start.program.string();
-  int ends[2] = {-1, -1}, words[2] = {-1, -1};
-  const bool made = pipe2(ends, O_CLOEXEC) == 0 &&
-                    (!start.held || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, words) == 0);
-  const FileDescriptor reader(ends[0]);
-  FileDescriptor writer(ends[1]);
-  words_ = FileDescriptor(words[0]);
-  const FileDescriptor childs_words(words[1]);  // only the child's: if it dies, our end says so
-  if (!made) fail(ExitCode::setup_incomplete, "No pipe for {}: {}.", program, std::strerror(errno));
-  if (start.held) {
-    start.kept_open.push_back(words[1]);
-    start.arguments.insert(start.arguments.end(), {"--start-fd", std::to_string(words[1])});
-  }
+  // The second end is only the child's from then on: if it dies, our end says so.
+  const auto connected = [&](int type) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | type, 0, ends) != 0)
+      fail(ExitCode::setup_incomplete, "No pair of sockets for {}: {}.", program,
+           std::strerror(errno));
+    return std::pair(FileDescriptor(ends[0]), FileDescriptor(ends[1]));
+  };
+  std::vector<FileDescriptor> kept_open;
+  const auto give = [&](const char* flag, int type) {
+    auto [ours, childs] = connected(type);
+    start.arguments.insert(start.arguments.end(), {flag, std::to_string(childs.get())});
+    kept_open.push_back(std::move(childs));
+    return std::move(ours);
+  };
+  if (start.held) words_ = give("--start-fd", 0);
+  if (start.tells_progress) progress_ = give("--progress-fd", SOCK_NONBLOCK);
+  auto [reader, writer] = connected(0);
   std::vector<char*> arguments{const_cast<char*>(program.c_str())};
   for (std::string& word : start.arguments) arguments.push_back(word.data());
   arguments.push_back(nullptr);
 
   const pid_t parent = getpid();
   pid_ = fork();
-  if (pid_ == 0) become(start, arguments.data(), parent, writer.get());
+  if (pid_ == 0) become(start, arguments.data(), parent, writer.get(), kept_open);
   if (pid_ < 0)
     fail(ExitCode::setup_incomplete, "Cannot start {}: {}.", program, std::strerror(errno));
   setpgid(pid_, pid_);  // in both processes, so that neither has to wait for the other
@@ -202,7 +209,7 @@ void ChildProcess::reap_group() {
 }
 
 bool supervise(const Children& children, SignalInbox& inbox, const Supervision& supervision) {
-  int pipe = supervision.lines_from;
+  int pipe = supervision.line ? children.front()->progress() : -1;
   std::string begun;
   const auto read_available = [&] { read_lines(pipe, begun, supervision.line); };
   auto deadline = Clock::now() + supervision.limit;

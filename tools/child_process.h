@@ -57,9 +57,8 @@ struct ProcessEnd {
 struct ChildStart {
   std::filesystem::path program;
   std::vector<std::string> arguments;
-  int output = -1;               ///< descriptor that becomes standard output
-  int errors = -1;               ///< descriptor that becomes standard error
-  std::vector<int> kept_open{};  ///< further descriptors that stay open under their numbers
+  int output = -1;  ///< descriptor that becomes standard output
+  int errors = -1;  ///< descriptor that becomes standard error
   /// Variables beside those of this process, or instead of them.
   std::vector<std::pair<std::string, std::string>> environment{};
   /// CPUs that it and its children may run on; empty: those of this process. Of CPUs that the
@@ -71,6 +70,8 @@ struct ChildStart {
   /// what is to be measured, and many can do it at the same time. By --start-fd it sends a word
   /// when it is ready, and another when it has measured, since ending takes a while, too.
   bool held = false;
+  /// By --progress-fd it writes the lines that supervise() hands on.
+  bool tells_progress = false;
 };
 
 /// A child in a process group of its own, so that it can be ended with everything that it started.
@@ -86,14 +87,16 @@ class ChildProcess {
 
   /// To the whole group.
   void signal(int number) const;
-  /// How the child ended, once it has; ends and reaps the rest of its group then. `stopped`: what
-  /// it is told to have ended for.
+  /// How the child ended, once it has; ends and reaps the rest of its group then. `stopped`: why it
+  /// was told to stop before that.
   std::optional<ProcessEnd> try_end(Stopped stopped = Stopped::no);
   /// Waits no longer for one that the kernel holds.
   void give_up(Stopped stopped);
 
-  /// The socket on which one that is held sends its words; -1: none.
+  /// The sockets on which one that is held sends its words, and on which its lines of progress
+  /// come; -1: none.
   int words() const { return words_.get(); }
+  int progress() const { return progress_.get(); }
   /// Whether there was a word.
   bool take_word();
   /// Lets one that is held measure. Says how many others are held on the same GPU, so that they do
@@ -104,7 +107,7 @@ class ChildProcess {
   void reap_group();
 
   pid_t pid_ = -1;
-  FileDescriptor words_;
+  FileDescriptor words_, progress_;
   std::optional<ProcessEnd> end_;
 };
 using Children = std::vector<ChildProcess*>;
@@ -112,8 +115,7 @@ using Children = std::vector<ChildProcess*>;
 struct Supervision {
   std::chrono::milliseconds limit;               ///< then SIGTERM
   std::chrono::milliseconds grace{5000};         ///< from the first signal to SIGKILL
-  int lines_from = -1;                           ///< descriptor read line by line, non-blocking
-  std::function<void(std::string_view)> line{};  ///< called with each of those lines
+  std::function<void(std::string_view)> line{};  ///< of the first child's progress
   std::function<void()> tick{};                  ///< called every 20 ms or so; may be empty
   bool until_word = false;                       ///< of the first child
 };

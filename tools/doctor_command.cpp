@@ -48,16 +48,6 @@ Json check_gpu_without_probes() {
                           : "Install one, or, in a container, start it with --gpus all."}};
 }
 
-/// The code that `fathom run` would meet, or what the failing check itself amounts to.
-ExitCode code_of(const Json& failed, const fs::path& programs, int device) {
-  try {
-    query_device(programs, device);
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return failed.at("id") == "gpu" ? ExitCode::setup_incomplete : ExitCode::check_failed;
-}
-
 void print_checks(const Json& checks) {
   const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
   std::size_t width = 0;
@@ -93,12 +83,17 @@ ExitCode doctor(const DoctorArguments& arguments) {
 
   const auto failed =
       std::ranges::find_if(checks, [](const Json& check) { return check.at("status") == "fail"; });
-  if (failed == checks.end()) {
-    // The checks of a GPU that does not exist are no checks at all; this throws for it.
-    if (arguments.device) query_device(programs, *arguments.device);
-    return ExitCode::ok;
+  const bool fine = failed == checks.end();
+  if (fine && !arguments.device) return ExitCode::ok;
+  try {
+    query_device(programs, arguments.device.value_or(0));
+  } catch (const Error& error) {
+    // The checks of a GPU that does not exist are no checks at all.
+    if (fine) throw;
+    return error.code();  // that `fathom run` would meet
   }
-  return code_of(*failed, programs, arguments.device.value_or(0));
+  if (fine) return ExitCode::ok;
+  return failed->at("id") == "gpu" ? ExitCode::setup_incomplete : ExitCode::check_failed;
 }
 
 void add_doctor(CLI::App& app, DoctorArguments& options) {

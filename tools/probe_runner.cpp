@@ -1,17 +1,14 @@
 #include "tools/probe_runner.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <set>
 #include <span>
@@ -19,7 +16,6 @@
 #include <utility>
 
 #include "results/document_io.h"
-#include "results/fail.h"
 #include "results/files.h"
 #include "results/probe_environment.h"
 #include "results/text.h"
@@ -72,15 +68,6 @@ class ProgressLine {
   bool drawn_ = false;
 };
 
-std::optional<Document> read_part(const fs::path& path) {
-  if (!fs::exists(path)) return std::nullopt;
-  try {
-    return read_document(path);
-  } catch (const Error&) {
-    return std::nullopt;  // a torn document is no result; the probe is then reported as crashed
-  }
-}
-
 /// What a probe program may end with; anything else is no answer of ours.
 constexpr ExitCode probe_codes[] = {
     ExitCode::ok,          ExitCode::check_failed,      ExitCode::bad_input,
@@ -100,7 +87,6 @@ bool stops_the_run(ExitCode cause) {
 struct Probe {
   ProbeBinary binary;
   fs::path document{}, log{};
-  FileDescriptor progress{};
   std::unique_ptr<ChildProcess> child{};
   Clock::time_point start{}, done{};  ///< of measuring
 };
@@ -170,20 +156,15 @@ class Run {
   /// Throws Error where its program cannot be started or its log cannot be written.
   void start(Probe& probe, bool held = false) {
     fs::remove(probe.document);  // of an earlier run into the same folder
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
-      fail(ExitCode::setup_incomplete, "No pipe: {}.", std::strerror(errno));
-    probe.progress = FileDescriptor(ends[0]);
-    const FileDescriptor progress_writer(ends[1]);  // only the child's from then on
     const FileDescriptor log = create_file(probe.log);
-    ChildStart child{probe.binary.program,
-                     {"--suite", find_run_suite(options_.suite)->sweep, "--out", probe.document,
-                      "--device", std::to_string(options_.device), "--seed",
-                      std::to_string(options_.seed), "--progress-fd", std::to_string(ends[1])},
-                     log.get(),
-                     log.get(),
-                     {ends[1]}};
+    ChildStart child{
+        probe.binary.program,
+        {"--suite", find_run_suite(options_.suite)->sweep, "--out", probe.document, "--device",
+         std::to_string(options_.device), "--seed", std::to_string(options_.seed)},
+        log.get(),
+        log.get()};
     child.held = held;
+    child.tells_progress = true;
     const bool left_out = is_left_out(probe.binary.name);
     if (options_.no_counters || left_out) child.arguments.push_back("--no-counters");
     const auto& flags = options_.benchmark_flags;
@@ -233,9 +214,8 @@ class Run {
     const auto show = [&](std::string_view line) {
       if (const auto progress = parse_progress(line)) progress_.update(*progress);
     };
-    const bool ended = supervise(
-        Children{probe.child.get()}, inbox_,
-        {.limit = limit_, .lines_from = probe.progress.get(), .line = show, .until_word = true});
+    const bool ended = supervise(Children{probe.child.get()}, inbox_,
+                                 {.limit = limit_, .line = show, .until_word = true});
     probe.done = Clock::now();
     return !ended;
   }
@@ -247,7 +227,11 @@ class Run {
         supervise(*probe.child, inbox_,
                   {.limit = std::chrono::duration_cast<std::chrono::milliseconds>(left)});
     probe.child.reset();
-    std::optional<Document> document = read_part(probe.document);
+    std::optional<Document> document;
+    try {
+      if (fs::exists(probe.document)) document = read_document(probe.document);
+    } catch (const Error&) {  // a torn document is no result: the probe is reported as crashed
+    }
     const bool has_filter = std::ranges::any_of(options_.benchmark_flags, [](const auto& flag) {
       return flag.starts_with("--benchmark_filter");
     });

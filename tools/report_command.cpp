@@ -53,41 +53,21 @@ void refuse_in_report(const fs::path& document, const fs::path& folder) {
          document.string());
 }
 
-/// What is given to `fathom report`.
-struct Given {
-  std::vector<std::pair<fs::path, Document>> documents;
-  reports::Explained explained;
-};
+using Documents = std::vector<std::pair<fs::path, Document>>;
 
-Given read_all(const ReportArguments& options) {
-  Given given;
-  for (const fs::path& file : options.documents) {
-    const std::string text = read_file_up_to(file, document_size_limit), origin = file.string();
-    if (auto answer = reports::read_explained(text, origin)) {
-      if (!options.html)
-        fail(ExitCode::bad_input, "{}: is an answer of `fathom explain`; give --html for its page.",
-             origin);
-      given.explained.push_back(*std::move(answer));
-      continue;
-    }
-    const Document document = parse_document(text, origin);
-    given.documents.emplace_back(file, options.conclude ? concluded_today(document) : document);
-  }
-  return given;
-}
-
-ExitCode page_of(const Given& given, const ReportArguments& options) {
+ExitCode page_of(const Documents& documents, const reports::Explained& explained,
+                 const ReportArguments& options) {
   const std::vector<fs::path>& files = options.documents;
   const fs::path& out = options.out;
   std::vector<reports::ShownDocument> pages;
-  for (const auto& [file, document] : given.documents)
+  for (const auto& [file, document] : documents)
     pages.push_back({&document, file.string(), card_of(document, options.recordings)});
   const fs::path page = out.empty() ? files.front().parent_path() / "report/index.html" : out;
   std::vector<NamedFile> inputs;
   for (const fs::path& file : files) inputs.push_back({"a document", file});
   require_distinct(inputs, {{"--out", page}});
   if (out.empty()) make_folder(page.parent_path());
-  OutputFile(page).write(reports::html_page(pages, given.explained));
+  OutputFile(page).write(reports::html_page(pages, explained));
   print_line(fmt::format("Page: {}", fs::absolute(page).lexically_normal().string()));
   return ExitCode::ok;
 }
@@ -96,13 +76,26 @@ ExitCode report(const ReportArguments& options) {
   if (options.documents.size() > 1 && !options.html)
     throw Error(ExitCode::bad_input,
                 "A report is of one document: give --html for a page of several.");
-  const Given given = read_all(options);
-  const bool any_replay = std::ranges::any_of(
-      given.documents, [](const auto& each) { return each.second.source == Source::replay; });
+  Documents documents;
+  reports::Explained explained;
+  bool any_replay = false;
+  for (const fs::path& file : options.documents) {
+    const std::string text = read_file_up_to(file, document_size_limit), origin = file.string();
+    if (auto answer = reports::read_explained(text, origin)) {
+      if (!options.html)
+        fail(ExitCode::bad_input, "{}: is an answer of `fathom explain`; give --html for its page.",
+             origin);
+      explained.push_back(*std::move(answer));
+      continue;
+    }
+    const Document document = parse_document(text, origin);
+    any_replay |= document.source == Source::replay;
+    documents.emplace_back(file, options.conclude ? concluded_today(document) : document);
+  }
   if (any_replay)
     fmt::print("REPLAY: this document repeats a recording; nothing in it was measured here.\n");
-  if (options.html) return page_of(given, options);
-  const auto& [file, document] = given.documents.front();
+  if (options.html) return page_of(documents, explained, options);
+  const auto& [file, document] = documents.front();
   const auto folder = options.out.empty() ? file.parent_path() / "report" : options.out;
   refuse_in_report(file, folder);
   publish_report(document, folder, file.filename().string(), options.recordings);

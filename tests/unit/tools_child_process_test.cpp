@@ -1,4 +1,3 @@
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,23 +48,16 @@ TEST_CASE("A program that is not there, or is none, cannot be started", "[tools]
   CHECK_FALSE(has_children());
 }
 
-TEST_CASE("Lines on a further descriptor arrive one by one", "[tools]") {
-  int ends[2];
-  REQUIRE(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
-  const FileDescriptor reader(ends[0]);
-  FileDescriptor writer(ends[1]);
+TEST_CASE("Lines of progress arrive one by one", "[tools]") {
   std::vector<std::string> lines;
   SignalInbox inbox(SignalInbox::Interrupts::act);
-  const std::string to = std::to_string(writer.get());
-  ChildProcess child({"/bin/sh",
-                      {"-c", "printf 'one\\ntw' >&" + to + "; sleep 0.1; echo o >&" + to},
-                      STDOUT_FILENO,
-                      STDERR_FILENO,
-                      {writer.get()}});
-  writer.close();
-  supervise(child, inbox, {.limit = 20s, .lines_from = reader.get(), .line = [&](auto line) {
-                             lines.emplace_back(line);
-                           }});
+  ChildStart start{"/bin/sh",
+                   {"-c", "printf 'one\\ntw' >&$1; sleep 0.1; echo o >&$1"},
+                   STDOUT_FILENO,
+                   STDERR_FILENO};
+  start.tells_progress = true;
+  ChildProcess child(start);
+  supervise(child, inbox, {.limit = 20s, .line = [&](auto line) { lines.emplace_back(line); }});
   CHECK(lines == std::vector<std::string>{"one", "two"});
 }
 
