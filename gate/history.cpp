@@ -10,7 +10,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "gate/evidence.h"
 #include "gate/outputs.h"
 #include "reports/markdown.h"
 #include "reports/page/page.h"

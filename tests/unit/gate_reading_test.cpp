@@ -7,8 +7,8 @@
 
 #include "gate/rules.h"
 #include "gate/run_metrics.h"
-#include "results/clean_text.h"
 #include "results/names.h"
+#include "results/text.h"
 #include "tests/fuzz/gate_fuzz.h"
 #include "tests/golden/golden.h"
 #include "tests/testing.h"
