@@ -1,8 +1,8 @@
-// What people read, byte for byte as it was last looked at. unit_tests holds the gate_*.txt so. After
-// a change that is meant:
+// What people read, byte for byte as it was last looked at. After a change that is meant:
 //   FATHOM_UPDATE_GOLDEN=1 <build>/bin/golden_tests
 // writes the files of this folder, and the recordings' pages, anew; then look at what `git diff`
-// says of them.
+// says of them. Text files that no test names here are those of unit_tests, claims_tests and
+// unit_cuda_tests, which write them likewise.
 
 #include "reports/report.h"
 #include "results/document_io.h"

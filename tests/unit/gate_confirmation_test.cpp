@@ -1,4 +1,5 @@
-// What becomes of suspects and improvements in the fresh rounds of a paired check.
+// What becomes of suspects and improvements in the fresh rounds of a paired check, and how long
+// those may take.
 
 #include "gate/outputs.h"
 #include "tests/testing.h"
@@ -47,26 +48,22 @@ TEST_CASE("A metric that became another is compared by nobody", "[gate]") {
 
 TEST_CASE("Only so many suspects are measured again, improvements after them", "[gate]") {
   const auto slower = [](RunMetrics& run) { slow_first(run, 4, 0.1); };
-  const CheckResult result = check(of_side(Side::head, slower), {}, {.max_suspects = 2});
-  CHECK(count(result, Outcome::regression) == 2);
-  CHECK(count(result, Outcome::inconclusive) == 2);
+  CHECK(told(check(of_side(Side::head, slower), {}, {.max_suspects = 2})) ==
+        "1 after 8: regression 1 2 inconclusive 0 3");
   const auto mixed = [](RunMetrics& run) {
     for (std::size_t i = 0; i < 8; ++i) slow_down(run.metrics[i], i < 3 ? 0.05 : -0.05);
     for (MetricValue& metric : run.metrics) metric.elapsed_s = 0.15;
   };
   // Into 38 s rounds of the suspects alone fit.
-  for (const auto& [limit_s, improved] : {std::pair(180.0, 5u), {38.0, 0u}}) {
-    const CheckResult decided = check(of_side(Side::head, mixed), {}, {.time_limit_s = limit_s});
-    CHECK(count(decided, Outcome::regression) == 3);
-    CHECK(count(decided, Outcome::improved) == improved);
-    CHECK(count(decided, Outcome::inconclusive) == 0);
-  }
+  const auto within = [&](double limit_s) {
+    return told(check(of_side(Side::head, mixed), {}, {.time_limit_s = limit_s}));
+  };
+  CHECK(within(180) == "1 after 8: improved 3 4 5 6 7 regression 0 1 2");
+  CHECK(within(38) == "1 after 8: regression 0 1 2");
 }
 
 TEST_CASE("An improvement that is none, or a lost suspect, is settled", "[gate]") {
-  const CheckResult none = decides(slow_head(3, -0.05, first_rounds), 3, Outcome::unchanged);
-  CHECK(exit_code(none) == ExitCode::ok);
-  CHECK(none.confirmation_rounds == 2);
+  CHECK(told(check(slow_head(3, -0.05, first_rounds))) == "0 after 2:");
   // What neither side has when it is measured again is not lost.
   const auto gone = [](double by) {
     return [=](Side side, int round, RunMetrics& run) {
@@ -74,9 +71,9 @@ TEST_CASE("An improvement that is none, or a lost suspect, is settled", "[gate]"
       if (round > first_rounds) lose(run, "probe/3");
     };
   };
-  CHECK(exit_code(check(gone(-0.2))) == ExitCode::ok);
-  CHECK(exit_code(decides(gone(0.2), 3, Outcome::inconclusive, "neither side")) ==
-        ExitCode::inconclusive);
+  CHECK(told(check(gone(-0.2))) == "0 after 2:");
+  CHECK(told(decides(gone(0.2), 3, Outcome::inconclusive, "neither side")) ==
+        "3 after 2: inconclusive 3");
 }
 
 TEST_CASE("Wrong output in a fresh round is told, of suspects and of controls", "[gate]") {
@@ -102,9 +99,8 @@ TEST_CASE("Fresh rounds that cannot be compared leave suspects open", "[gate]") 
         if (round == 7) run.identity[1].second = "590";
       },
       3, Outcome::inconclusive, "cannot be compared");
-  CHECK(exit_code(result) == ExitCode::inconclusive);
+  CHECK(told(result) == "3 after 2: inconclusive 3");
   CHECK(result.refusals.size() == 1);
-  CHECK(result.confirmation_rounds > 0);
 }
 
 TEST_CASE("Late suspects of a disturbed machine are inconclusive as the others", "[gate]") {
@@ -112,9 +108,7 @@ TEST_CASE("Late suspects of a disturbed machine are inconclusive as the others",
     if (side == Side::head) slow_first(run, 3, 0.05);
     if (round > first_rounds && round % 3 == 0) slow_first(run, 12, 0.06);
   };
-  const CheckResult result = check(disturbed, {}, {.time_limit_s = 20});
-  CHECK(exit_code(result) == ExitCode::inconclusive);
-  CHECK(count(result, Outcome::inconclusive) == 3);
+  CHECK(told(check(disturbed, {}, {.time_limit_s = 20})) == "3 after 2: inconclusive 0 1 2");
 }
 
 TEST_CASE("A count that was or is zero is judged on its own scale", "[gate]") {
@@ -124,6 +118,113 @@ TEST_CASE("A count that was or is zero is judged on its own scale", "[gate]") {
       run.metrics[0].unit = "patterns";
       run.metrics[0].value = side == Side::head ? 5 : round % 4 == 0 ? 0 : before;
     };
-    CHECK(exit_code(decides(errors, 0, Outcome::regression)) == ExitCode::check_failed);
+    CHECK(told(check(errors)) == "1 after 6: regression 0");
   }
+}
+
+namespace {
+
+/// Three slower metrics of the head, the third the most.
+void slow_three(Side side, int, RunMetrics& run) {
+  if (side == Side::base) return;
+  for (const int i : {0, 1, 2}) slow_down(run.metrics[i], 0.03 + 0.01 * i);
+}
+
+PairedOptions limited(double time_limit_s) { return {.time_limit_s = time_limit_s}; }
+
+CheckResult check_in(double time_limit_s, PlantedRounds::Change change = slow_three) {
+  return check(std::move(change), {}, limited(time_limit_s));
+}
+
+/// Rounds that take longer from one on than what they measure says.
+PlantedRounds::Change slowing(int from, double by_s) {
+  return [=](Side side, int round, RunMetrics& run) {
+    slow_three(side, round, run);
+    run.elapsed_s = round >= from ? by_s : 0;
+  };
+}
+
+}  // namespace
+
+// 8 s at first; a fresh round takes 1.6 s, and 0.1 s for each suspect: 8 a side for three.
+TEST_CASE("A check takes no longer than its time limit, and decides the worst first", "[gate]") {
+  std::size_t decided_before = 0;
+  for (double limit_s = 8.4; limit_s < 45; limit_s += 0.7) {
+    CAPTURE(limit_s);
+    PlantedRounds rounds(slow_three);
+    const CheckResult result = check_paired(rounds, limited(limit_s), {});
+    CHECK(rounds.elapsed_s() <= limit_s + 1e-9);
+    const std::size_t decided = count(result, Outcome::regression);
+    CHECK(exit_code(result) == (decided > 0 ? ExitCode::check_failed : ExitCode::inconclusive));
+    CHECK(decided + count(result, Outcome::inconclusive) == 3);
+    for (int i = 2; i > 2 - static_cast<int>(decided); --i)
+      CHECK(decision(result, i).outcome == Outcome::regression);
+    if (decided < 3)
+      CHECK_THAT(
+          decision(result, 0).reason,
+          contains(fmt::format("as often as it takes: the time limit of {:g} s has no room for it, "
+                               "raise --time-limit",
+                               limit_s)));
+    CHECK(decided >= decided_before);
+    decided_before = decided;
+  }
+  CHECK(decided_before == 3);
+}
+
+TEST_CASE("What has no time is measured no further, improvements no more than suspects", "[gate]") {
+  // Where the rest of the rounds fit for the worst alone, after two blocks of all three or, in less
+  // time, after one; where not even the worst has the time.
+  for (const auto& [limit_s, found, runs] : {std::tuple(180.0, "1 after 8: regression 0 1 2", 8u),
+                                             {37.1, "1 after 8: regression 2 inconclusive 0 1", 4u},
+                                             {36.5, "1 after 8: regression 2 inconclusive 0 1", 2u},
+                                             {29.0, "3 after 4: inconclusive 0 1 2", 4u},
+                                             {9.0, "3: inconclusive 0 1 2", 2u}}) {
+    const CheckResult result = check_in(limit_s);
+    CHECK(told(result) == found);
+    CHECK(decision(result, 0).head_runs == runs);
+    CHECK(decision(result, 2).repeated == (limit_s > 9));
+  }
+  const auto change = slow_head(3, -0.05);
+  CHECK(told(check_in(180, change)) == "0 after 6: improved 3");
+  CHECK(told(check_in(9, change)) == "0:");
+}
+
+TEST_CASE("Rounds that get slower pass the time limit by one round's surprise at most", "[gate]") {
+  for (int from = 2; from < 24; ++from) {
+    for (const double by_s : {0.5, 3.0, 30.0}) {
+      CAPTURE(from, by_s);
+      PlantedRounds rounds(slowing(from, by_s));
+      const CheckResult result = check_paired(rounds, limited(40), {});
+      CHECK(rounds.elapsed_s() <= 40 + by_s);
+      // Whatever was measured before the limit: as much of the base as of the head.
+      for (const MetricDecision& metric : result.metrics)
+        CHECK(metric.base_runs == metric.head_runs);
+    }
+  }
+}
+
+TEST_CASE("First rounds that do not fit into the time limit end the check", "[gate]") {
+  PlantedRounds rounds(slow_three);
+  const CheckResult result = check_paired(rounds, limited(7), {});
+  CHECK(rounds.asked.size() == 1);  // four such take 8 s
+  CHECK(exit_code(result) == ExitCode::inconclusive);
+  CHECK(headline(result) ==
+        "INCONCLUSIVE: 1 of the first 4 rounds took 2 s, so that they do not all fit into the time "
+        "limit of 7 s: raise --time-limit, or measure less");
+  // Each was as expected until the last.
+  PlantedRounds slower(slowing(3, 1));
+  CHECK(exit_code(check_paired(slower, limited(9), {})) == ExitCode::inconclusive);
+  CHECK(slower.asked.size() == 3);
+}
+
+TEST_CASE("Where rounds measure everything, the time limit leaves out all or none", "[gate]") {
+  const auto outcomes = [](double limit_s, Outcome outcome) {
+    PlantedRounds rounds(slow_three);
+    rounds.selects = false;
+    return count(check_paired(rounds, limited(limit_s), {}), outcome);
+  };
+  // 20 of 2 s; of three suspects 16 are enough.
+  CHECK(outcomes(40.1, Outcome::regression) == 3);
+  CHECK(outcomes(31.9, Outcome::inconclusive) == 3);
+  CHECK(outcomes(9, Outcome::inconclusive) == 3);
 }

@@ -85,6 +85,20 @@ inline const MetricDecision& decision(const CheckResult& result, int metric) {
   return result.metrics.at(static_cast<std::size_t>(metric));
 }
 
+/// "1 after 6: regression 4": the exit code, the fresh rounds a side if there were any, and the
+/// metrics that are not unchanged, by outcome.
+inline std::string told(const CheckResult& result) {
+  std::string text = fmt::format("{}", to_int(exit_code(result)));
+  if (result.confirmation_rounds > 0) text += fmt::format(" after {}", result.confirmation_rounds);
+  text += ":";
+  std::map<Outcome, std::string> places;
+  for (std::size_t i = 0; i < result.metrics.size(); ++i)
+    places[result.metrics[i].outcome] += fmt::format(" {}", i);
+  places.erase(Outcome::unchanged);
+  for (const auto& [outcome, all] : places) text += fmt::format(" {}{}", to_string(outcome), all);
+  return text;
+}
+
 /// The check of such rounds, in which one metric must come out so.
 inline CheckResult decides(PlantedRounds::Change change, int metric, Outcome outcome,
                            std::string_view reason = "", const Rules& rules = {}) {
