@@ -34,10 +34,9 @@ TEST_CASE("The pages for readers show what predict prints", "[e2e]") {
   Sandbox box({});
   int commands = 0;
   for (const char* page : {"slow-kernel.md", "card-check.md"}) {
-    std::istringstream lines(file_text(repository / "docs" / page));
     std::string printed;
     bool inside = false;
-    for (std::string line; std::getline(lines, line);) {
+    for (const std::string& line : lines_of(file_text(repository / "docs" / page))) {
       if (line.starts_with("    fathom predict ")) {
         printed = text_of(box, line.substr(line.find("predict") + 8));
         ++commands;
@@ -167,7 +166,6 @@ TEST_CASE("A wrong prediction is refused in one sentence", "[e2e]") {
        {"shared --padding 1", "--column or --row"},
        {"shared --lanes 0,four", "lane 1: `four`"},
        {"shared --lanes " + std::string(32, ','), "lane 32 does not exist"},
-       {"shared --patterns absent.csv", "absent.csv cannot be read"},
        {"shared --patterns ''", "--patterns: it is empty"},
        {"shared --patterns p --json", "excludes"},
        {"global --pattern aso", "did you mean `aos`?"},
@@ -185,21 +183,15 @@ TEST_CASE("A wrong prediction is refused in one sentence", "[e2e]") {
        {"occupancy --threads 1 --registers 1 --static-shared 49153", "49152"},
        {"swizzle --access load:column", "`load:column` is not OP:ORDER:BYTES"},
        {"swizzle --access load:row:" + std::string(120000, '4'), "OP:ORDER:BYTES"},
-       {"swizzle --access move:row:4", "OP:ORDER:BYTES"},
        {"swizzle --access load:5x4:4", "OP:ORDER:BYTES"},
-       {"swizzle --access load:row:four", "OP:ORDER:BYTES"},
        {"swizzle --access load:row:2", "at least an element's 4"},
-       {"swizzle --rows 100000", "largest shared memory"},
        {"roofline", "--gpu"},
        {"roofline --gpu H20", "Did you mean `H200`?"},
        {"roofline --gpu H200 --result x", "excludes"},
        {"roofline --result none.json", "none.json"},
        {"roofline --gpu T4 --precision fp8", "no units"},
-       {"roofline --gpu H200 --flops nan", "nan"},
-       {"roofline --gpu H200 --bytes -1", "-1"},
        {"waves", "--blocks"},
        {"waves --blocks 5", "--sms"},
-       {"waves --gemm 1 2 --sms 3", "--gemm"},
        {"waves --blocks 5 --sms 3 --tile 1 2 3", "--tile"},
        {"waves --blocks 5 --sms 3 --cluster 2 1", "--cluster"},
        {"waves --blocks 5 --sms 3 --cost latency", "--wave-time"},
@@ -207,12 +199,9 @@ TEST_CASE("A wrong prediction is refused in one sentence", "[e2e]") {
        {"roofline --gpu H200 --flops 137B --bytes 1G", "137B"},
        {"transformer --layers 2 --hidden 64 --heads 4294967296 --vocab 10 --gpu H200",
         "number of heads"},
-       {"waves --gemm 1 2 3 --sms 4 --split-k 9", "split"},
        {"transformer", "--params"},
-       {"transformer --params 0", "--params"},
        {"transformer --params 7B --layers 3", "excludes"},
        {"transformer --params 7B --active 8B", "active"},
-       {"transformer --layers 3", "hidden size"},
        {"transformer --params 7B --weights fp4", "--weights"},
        {"transformer --params 7B --prompt 9 --context 8", "prompt"}}));
   Sandbox box({});
