@@ -62,6 +62,21 @@ inline std::string file_text(const std::filesystem::path& path) {
   return text.str();
 }
 
+/// The lines of a text.
+inline std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+/// The one of them whose member `name` is `wanted`, which must be there.
+auto& named(auto& all, auto name, const auto& wanted) {
+  const auto found = std::ranges::find(all, wanted, name);
+  if (found == all.end()) throw std::out_of_range(fmt::format("no {}", wanted));
+  return *found;
+}
+
 /// Environment variables that are set until this goes.
 class Environment {
  public:

@@ -1,48 +1,19 @@
 // What a user can get wrong: each is one sentence with what to do, and its own exit code.
 
 #include "sandbox.h"
+#include "tests/golden/golden.h"
 
 using namespace fathom;
 
 TEST_CASE("A wrong word on the command line gets the closest right one", "[e2e]") {
-  const auto mistake = GENERATE(values<Mistake>(
-      {{"rum", "Did you mean `run`?"},
-       {"xyzzy", "fathom --help"},
-       {"run --probe frist", "Did you mean `first`?"},
-       {"run --probe nothing_like_it",
-        "there is no probe `nothing_like_it`, only atlas_first, first"},
-       {"run --start-together", "--no-counters"},
-       {"run --counters-of frist", "no probe `frist`, only first. Did you mean `first`?"},
-       {"run --counters-of first --counters-of atlas_first", "no probe `atlas_first`"},
-       {"run --counters-of first --no-counters", "--no-counters excludes --counters-of"},
-       {"run --counters-of first --start-together", "--no-counters"},
-       {"run --device 7", "There is no GPU 7.\n"},
-       {"run --replay --require-gpu", "--require-gpu"},
-       {"run --requre-gpu", "Did you mean `--require-gpu`?"},
-       {"run --suite fast", "quick"},
-       {"run --time-limit 0", "--time-limit"},
-       {"run --time-limit 1e30", "1000000 at most: see"},
-       {"run --device 99999999999", "is not a whole number from 0 to 2147483647: see"},
-       {"run --device", "--device needs a value: see"},
-       {"run --no-counters=x", "--no-counters does not take `x`: see"},
-       {"run --out ''", "--out: it is empty"},
-       {"report ''", "FILE: it is empty"},
-       {"baseline list --baseline ''", "--baseline: it is empty"},
-       {"history ''", "DIR: it is empty"},
-       {"predict waves --gemm 1 2", "--gemm needs 3 values, not 2: see"},
-       {"run --benchmark_fliter=x", "Did you mean `--benchmark_filter`?"},
-       {"run --benchmark_out=x", "no flag --benchmark_out"},
-       {"run first", "first"},
-       {"list --suite=quick", "--suite"},
-       {"list --benchmark_filter=x", "--benchmark_filter"},
-       {"--versoin", "Did you mean `--version`?"},
-       {"report", "FILE"},
-       {"compare a.json", "B is required"},
-       {"export xml a.json", "machine, csv"}}));
-  CAPTURE(mistake.line);
   Sandbox box({"first", "atlas_first"});
-  refused(ExitCode::bad_input, box.call(mistake.line), mistake.said);
-  CHECK_FALSE(fs::exists(box.out()));
+  const auto answer = [&](const std::string& line) {
+    const CapturedRun run = box.call(line);
+    refused(ExitCode::bad_input, run);
+    CHECK_FALSE(fs::exists(box.out()));
+    return run.errors;
+  };
+  CHECK(check_answers(FATHOM_GOLDEN_FOLDER "/mistakes.txt", "fathom", answer) == 97);
 }
 
 TEST_CASE("Every command has help with examples", "[e2e]") {

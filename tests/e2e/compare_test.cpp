@@ -16,9 +16,8 @@ TEST_CASE("The lines of docs/h100-h200.md stand in the comparison of the recorde
   const CapturedRun run = expect(0, box.fathom({"compare", h100.string(), recorded}));
   const std::string page = file_text(recordings.parent_path() / "docs/h100-h200.md");
   const auto begin = page.find("```\n") + 4;
-  std::istringstream lines(page.substr(begin, page.find("```", begin) - begin));
   int found = 0;
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : lines_of(page.substr(begin, page.find("```", begin) - begin))) {
     if (line == "…") continue;
     has(run.output, line + "\n");
     ++found;
@@ -41,9 +40,9 @@ TEST_CASE("Every figure of docs/h100-h200.md is what compare finds in the record
     return format_quantity(side.at("value").get<double>(), unit) +
            (side.at("noisy").get<bool>() ? " ~" : "");
   };
-  std::istringstream page(file_text(recordings.parent_path() / "docs/h100-h200.md"));
   int found = 0;
-  for (std::string line; std::getline(page, line);) {
+  for (const std::string& line :
+       lines_of(file_text(recordings.parent_path() / "docs/h100-h200.md"))) {
     if (!line.starts_with("| `")) continue;
     CAPTURE(line);
     const std::string title = line.substr(3, line.find('`', 3) - 3);

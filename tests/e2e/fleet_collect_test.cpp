@@ -89,20 +89,5 @@ TEST_CASE("Plain runs of several hosts are collected as well", "[e2e][fleet]") {
   box.collect();
 }
 
-TEST_CASE("What cannot be collected is told in one sentence", "[e2e][fleet]") {
-  const auto mistake =
-      GENERATE(values<Mistake>({{"collect empty", "holds no result"},
-                                {"collect nowhere", "cannot be read"},
-                                {"collect", "DIR is required"},
-                                {"collect x --expect-gpus none", "not a whole number"},
-                                {"collect x --least-gap 0", "not a number above 0"},
-                                {"collect x --expect-hosts /nowhere", "/nowhere"},
-                                {"collect x --bogus", "--bogus"},
-                                {"colect", "collect"}}));
-  Sandbox box({"first"});
-  fs::create_directories(box.folder() / "empty");
-  expect(ExitCode::bad_input, box.call("fleet " + mistake.line)).one_line().complains(mistake.said);
-}
-
 }  // namespace
 }  // namespace fathom

@@ -31,11 +31,9 @@ class Trials : public Sandbox {
   }
   /// The journal's decisions, without its first line.
   std::vector<json> decisions() const {
-    std::istringstream lines(file_text(journal));
     std::vector<json> all;
-    std::string line;
-    std::getline(lines, line);
-    while (std::getline(lines, line)) all.push_back(json::parse(line));
+    for (const std::string& line : lines_of(file_text(journal))) all.push_back(json::parse(line));
+    all.erase(all.begin());
     return all;
   }
 

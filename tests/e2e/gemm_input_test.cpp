@@ -2,42 +2,21 @@
 // asked for.
 
 #include "sandbox.h"
+#include "tests/golden/golden.h"
 
 using namespace fathom;
 
 const auto gemm_ladder = fs::path(FATHOM_PROGRAM).parent_path() / "gemm_ladder";
 
 TEST_CASE("A wrong word to the ladder is one sentence", "[e2e]") {
-  const auto mistake = GENERATE(values<Mistake>(
-      {{"--rung fp32/row_major/2_coalesced", "Did you mean `fp32/row_major/02_coalesced`?"},
-       {"--rung ''", "--rung takes a rung"},
-       {"--type fp33", "take one of"},
-       {"--rung fp32/row_major/01_naive --type fp8", "not of the type fp8"},
-       {"--n many", "--n"},
-       {"--m 1073741825", "1073741824"},
-       {"--suite nope", "`nope` is none of quick, default. See"},
-       {"--time-limit 0", "`0` is not a number of seconds above 0, 1000000 at most. See"},
-       {"--seed -1", "`-1` is not a whole number from 0 on. See"},
-       {"--device x", "`x` is not a whole number from 0 to 2147483647. See"},
-       {"--progress-fd -3", "`-3` is not a whole number"},
-       {"--m 3 --m 4", "--m takes one value, not 2. See"},
-       {"--autotune=x", "--autotune does not take `x`. See"},
-       {"--out ''", "--out: it is empty"},
-       {"--m 10 --lda 9", "at least 10"},
-       {"--transa X", "N or T"},
-       {"--alpha half", "--alpha"},
-       {"--alpha nan --type fp32", "--alpha: `nan` is not a finite number. See"},
-       {"--beta 1e400 --type fp64", "--beta: `1e400` is not a finite number. See"},
-       {"--alpha", "--alpha needs a value. See"},
-       {"--alpha 1000 --type fp16", "take alpha up to 120."},
-       {"--alpha 0.5", "whole numbers; --type or --rung choose others"},
-       {"--rungs x", "Did you mean `--rung`?"},
-       {"4096", "4096"}}));
   Sandbox box({});
   box.set("CUDA_VISIBLE_DEVICES", "");
-  expect(ExitCode::bad_input, run_and_capture(gemm_ladder, words(mistake.line), 30s))
-      .complains(mistake.said)
-      .is_one_sentence();
+  const auto answer = [&](const std::string& line) {
+    const CapturedRun run = run_and_capture(gemm_ladder, words(line), 30s);
+    expect(ExitCode::bad_input, run).is_one_sentence();
+    return run.errors;
+  };
+  CHECK(check_answers(FATHOM_GOLDEN_FOLDER "/ladder_mistakes.txt", "gemm_ladder", answer) == 24);
 }
 
 TEST_CASE("A result that could not be written is no reason to measure", "[e2e]") {

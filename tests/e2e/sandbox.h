@@ -119,11 +119,6 @@ class Background {
   ChildProcess child_;
 };
 
-/// A wrong command line, and what is said of it.
-struct Mistake {
-  std::string line, said;
-};
-
 /// A Google Benchmark file of one benchmark that took so many nanoseconds.
 inline std::string benchmark_file(const std::string& time = "1000",
                                   const std::string& date = "2026-11-21T12:00:00+00:00",

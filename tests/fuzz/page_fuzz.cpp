@@ -8,12 +8,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
 #include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "fleet/fleet.h"
 #include "reports/report.h"
@@ -25,6 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace fathom;
+using Json = nlohmann::ordered_json;
 
 std::size_t cells_of(const std::string& row) {
   std::size_t bars = 0;
@@ -120,43 +119,22 @@ void read_document(const std::string& text) {
   }
 }
 
-/// Where the values of a JSON text begin and end that are no lists or objects.
-std::vector<std::pair<std::size_t, std::size_t>> values_of(std::string_view text) {
-  std::vector<std::pair<std::size_t, std::size_t>> values;
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t end = at + 1;
-    if (text[at] == '"') {
-      while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
-      end = std::min(end + 1, text.size());
-      if (end == text.size() || text[end] != ':') values.emplace_back(at, end);
-    } else if (std::string_view("-0123456789ntf").find(text[at]) != std::string_view::npos) {
-      end = std::min(text.find_first_of(",]} \n", at), text.size());
-      values.emplace_back(at, end);
-    }
-    at = end;
-  }
-  return values;
-}
-
 /// Another value in place of one: what a figure or a name must not be, or what stands elsewhere.
-void change_value(std::string& text, std::mt19937& random) {
-  static const std::vector<std::string> others = [] {
-    std::istringstream words(R"(0 -1 1e308 -1e308 5e-324 1e-300 0.1 -0.0 null true [] {} ""
-        "\u0000" "|" "`" "\u202e" "\u0085" "a\n|\u0020b](<c>" "\\" "é\\|" "#" "->"
-        9223372036854775807)");
-    return std::vector<std::string>(std::istream_iterator<std::string>(words), {});
-  }();
-  const auto values = values_of(text);
-  if (values.empty()) return;
-  const auto [first, last] = values[random() % values.size()];
-  const auto [from, to] = values[random() % values.size()];
-  const std::string other =
-      random() % 3 == 0 ? text.substr(from, to - from) : others[random() % others.size()];
-  // Into a text, or in place of a value.
-  if (text[first] == '"' && other.starts_with('"') && random() % 2 == 0)
-    text.insert(first + 1, other.substr(1, other.size() - 2));
+void change_value(Json& document, std::mt19937& random) {
+  static const Json others = Json::parse(
+      R"([0, -1, 1e308, -1e308, 5e-324, 1e-300, 0.1, -0.0, null, true, [], {}, "", "\u0000", "|",
+          "`", "\u202e", "\u0085", "a\n| b](<c>", "\\", "é\\|", "#", "->",
+          9223372036854775807])");
+  Json places = document.flatten();
+  if (!places.is_object()) return;
+  const auto any = [&] { return std::next(places.begin(), random() % places.size()).key(); };
+  const Json other = random() % 3 == 0 ? places[any()] : others[random() % others.size()];
+  Json& changed = document[Json::json_pointer(any())];
+  // Behind a text, or in place of a value.
+  if (changed.is_string() && other.is_string() && random() % 2 == 0)
+    changed = other.get<std::string>() + changed.get<std::string>();
   else
-    text.replace(first, last - first, other);
+    changed = other;
 }
 
 }  // namespace
@@ -169,8 +147,10 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
                                                std::size_t most, unsigned seed) {
   std::mt19937 random(seed);
   if (random() % 2 == 0) return LLVMFuzzerMutate(data, size, most);
-  std::string text(reinterpret_cast<const char*>(data), size);
-  for (auto times = 1 + random() % 3; times > 0; --times) change_value(text, random);
+  Json document = Json::parse(data, data + size, nullptr, false);
+  if (document.is_discarded() || document.empty()) return LLVMFuzzerMutate(data, size, most);
+  for (auto times = 1 + random() % 3; times > 0; --times) change_value(document, random);
+  const std::string text = document.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (text.size() > most) return LLVMFuzzerMutate(data, size, most);
   std::ranges::copy(text, data);
   return text.size();

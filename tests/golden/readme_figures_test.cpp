@@ -55,9 +55,9 @@ TEST_CASE("figures of the README stand in the reports of their column's GPU", "[
     const std::string report = file_text(folder / "report/README.md") +
                                file_text(folder / "model_validation/report/README.md");
     std::string column;
-    std::istringstream rows(quoting_part(readme, "figures"));
-    for (std::string row, cell; std::getline(rows, row);) {
+    for (const std::string& row : lines_of(quoting_part(readme, "figures"))) {
       std::istringstream cells(row);
+      std::string cell;
       for (int i = 0; i <= columns + 2; ++i) std::getline(cells, cell, '|');
       if (cells) column += cell + "\n";
     }
@@ -72,13 +72,12 @@ TEST_CASE("docs/ladder.md: each lesson's figures and code are its own", "[golden
   const std::string ladder = file_text(root / "docs/ladder.md");
   CHECK(check_figures(ladder.substr(0, ladder.find("```mermaid")), page) > 0);
   CHECK(check_figures(ladder.substr(ladder.find("## What comes next")), page) == 3);
-  std::istringstream lines(ladder);
-  std::string added, removed, parent;
+  std::string added, removed, parent, diff;
   int lessons = 0, code = 0, diagrams = 0;
   const auto lesson_of = [](const std::string& name) {
     return file_text(root / ("gemm/ladder/fp32/" + name + ".cu"));
   };
-  for (std::string line, diff; std::getline(lines, line);) {
+  for (const std::string& line : lines_of(ladder)) {
     if (line.starts_with("```")) diff = line;
     diagrams += line == "```text";
     if (diff == "```diff" && (line.starts_with('+') || line.starts_with('-')))
@@ -87,8 +86,7 @@ TEST_CASE("docs/ladder.md: each lesson's figures and code are its own", "[golden
     CAPTURE(line);
     const std::string name = line.substr(12, line.find('`', 12) - 12), source = lesson_of(name);
     std::string rows;  // of this lesson, in both tables
-    std::istringstream all(page);
-    for (std::string row; std::getline(all, row);)
+    for (const std::string& row : lines_of(page))
       if (row.starts_with("| " + name + " |")) rows += row + "\n";
     CHECK(check_figures(line, rows) == (lessons == 0 ? 1 : 2));
     CHECK((line.find('~') != std::string::npos) == (rows.find('~') != std::string::npos));
@@ -100,10 +98,9 @@ TEST_CASE("docs/ladder.md: each lesson's figures and code are its own", "[golden
     const std::regex names_parent("\\.parent = \"([a-z0-9_/]+)\"");
     if (std::regex_search(source, found, names_parent)) parent = lesson_of(found[1]);
     for (const auto& [text, file] : {std::pair{&added, &source}, {&removed, &parent}}) {
-      std::istringstream pieces(*text);
-      for (std::string piece; std::getline(pieces, piece); ++code) {
-        CAPTURE(piece);
-        CHECK(file->find(piece + "\n") != std::string::npos);
+      for (const std::string& piece : lines_of(*text)) {
+        CHECK_THAT(*file, contains(piece + "\n"));
+        ++code;
       }
       text->clear();
     }
@@ -131,16 +128,15 @@ TEST_CASE("The README has at most four screens and shows a real summary", "[gold
   const std::string readme = file_text(root / "README.md");
   CHECK(readme.size() < 10'000);
   const std::size_t begin = readme.find("```\n") + 4;
-  std::istringstream lines(readme.substr(begin, readme.find("```", begin) - begin));
   const fathom::Document document =
       fathom::read_document(root / "recordings/h100-80gb-hbm3/result.json");
   const auto card = fathom::card_of(document, root / "recordings").value();
   const std::string summary = fathom::terminal_summary(document, false, &card);
   CHECK(summary.find("Card:") < summary.find("Verdict:"));
   int found = 0;
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line :
+       lines_of(readme.substr(begin, readme.find("```", begin) - begin))) {
     if (line.empty() || line == "  ...") continue;
-    CAPTURE(line);
     CHECK_THAT(summary, contains(line));
     ++found;
   }
@@ -170,9 +166,8 @@ using Row = std::vector<std::string>;
 
 /// Rows of the table whose heading begins with this word, without the heading.
 std::vector<Row> table(const std::string& heading, const std::string& file) {
-  std::ifstream page(root / file);
   std::vector<Row> rows;
-  for (std::string line; std::getline(page, line);) {
+  for (const std::string& line : lines_of(file_text(root / file))) {
     if (rows.empty() && !line.starts_with("| " + heading)) continue;
     if (!line.starts_with("| ")) break;
     // "| fp32 | 1.10 |"

@@ -20,8 +20,8 @@ TEST_CASE("The sample document's pages and summaries", "[golden]") {
   check_golden(golden / "sample_report.md", page_of(sample::document()));
   check_golden(golden / "replay_report.md", page_of(sample::replay()));
   const TestFolder folder;
-  check_golden(golden / "sample_atlas.md",
-               file_text(write_report(sample::document(), folder.path()).atlas));
+  check_golden(golden / "replay_atlas.md",
+               file_text(write_report(sample::replay(), folder.path()).atlas));
   check_golden(golden / "sample_summary.txt", terminal_summary(sample::document(), false));
   check_golden(golden / "replay_summary_in_colour.txt", terminal_summary(sample::replay(), true));
 }

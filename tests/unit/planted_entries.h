@@ -52,13 +52,7 @@ inline std::vector<std::int64_t> steps(std::int64_t low, std::int64_t high, std:
   return sizes;
 }
 
-/// The one of this id or title, which must be there.
-template <class T>
-const T& named(const auto& all, std::string T::*name, const std::string& wanted) {
-  const auto found = std::ranges::find(all, wanted, name);
-  if (found == all.end()) throw std::out_of_range("no " + wanted);
-  return *found;
-}
+using ::named;
 inline const Claim& claim(const std::vector<Claim>& claims, const std::string& id) {
   return named(claims, &Claim::id, id);
 }

@@ -41,15 +41,6 @@ TEST_CASE("without entries a probe has no answer, and each fact says why it has 
   CHECK_THAT(planted::fact(launches, "launch.graph_pdl_gap").reason, contains("9.0"));
 }
 
-TEST_CASE("L1 holds for shapes, and not for a number of parameters", "[probes]") {
-  const Claim claim = planted::claim(conclusion_of("model_validation")({}).claims, "L1");
-  CHECK(claim.verdict == ClaimVerdict::conditional);
-  CHECK_THAT(claim.figure, contains("8,030,261,248, 70,553,706,496 and 7,615,616,512 parameters") &&
-                               contains("131,072, 327,680 and 57,344 bytes") &&
-                               contains("94.8 % of the parameters") &&
-                               contains("43.8 % of its cache"));
-}
-
 TEST_CASE("O2 has a control for launches and one for imbalance", "[probes]") {
   const auto at = [](const char* turned, const char* grid, std::int64_t in_flight, double share) {
     Entry e = planted::entry(std::string(grid) + turned,
@@ -208,19 +199,13 @@ std::vector<Entry> ideal_entries() {
   return entries;
 }
 
-Entry& entry_named(std::vector<Entry>& entries, const std::string& name) {
-  const auto found = std::ranges::find(entries, name, &Entry::name);
-  REQUIRE(found != entries.end());
-  return *found;
-}
-
 }  // namespace
 
 TEST_CASE("one wavefront more refutes the claim it belongs to, and only that", "[probes]") {
   auto entries = ideal_entries();
-  entry_named(entries, "store/64/pairs:i^1").counters[0].value = 2 * 1000 + 8;
-  entry_named(entries, "load/32/column:padded").counters[0].value = 2 * 1000 + 8;
-  entry_named(entries, "load/64/stride:2").counters[1].value = 32;
+  named(entries, &Entry::name, "store/64/pairs:i^1").counters[0].value = 2 * 1000 + 8;
+  named(entries, &Entry::name, "load/32/column:padded").counters[0].value = 2 * 1000 + 8;
+  named(entries, &Entry::name, "load/64/stride:2").counters[1].value = 32;
   using enum ClaimVerdict;
   for (const auto& [claim, verdict] : {std::pair{"S4 (stores)", refuted},
                                        {"S4", confirmed},
@@ -235,7 +220,7 @@ TEST_CASE("without counters the clocks decide", "[probes]") {
   auto entries = ideal_entries();
   for (Entry& e : entries) e.counters.clear();
   auto slower = entries;
-  entry_named(slower, "load/64/pairs:i^2").metric.value = 2.01;
+  named(slower, &Entry::name, "load/64/pairs:i^2").metric.value = 2.01;
   planted::check_verdicts(bank_conflicts::conclude, "S4",
                           {{ClaimVerdict::confirmed, entries}, {ClaimVerdict::refuted, slower}});
 }

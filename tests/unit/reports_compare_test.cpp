@@ -42,9 +42,7 @@ ComparedFigure compared(const Entry& a, const Entry& b) {
 }
 
 const ComparedFigure& figure(const Comparison& comparison, const std::string& name) {
-  const auto found = std::ranges::find(comparison.figures, name, &ComparedFigure::name);
-  REQUIRE(found != comparison.figures.end());
-  return *found;
+  return named(comparison.figures, &ComparedFigure::name, name);
 }
 
 std::size_t count(const Comparison& comparison, Outcome outcome) {
@@ -257,8 +255,7 @@ TEST_CASE("100,000 entries take under two seconds, and less than ten screens", "
   CHECK(count(c, Outcome::differs) == 100000);
   CHECK(std::ranges::count(text, '\n') < 200);
   CHECK(markdown.size() < 60000);
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : lines_of(text)) {
     CAPTURE(line);
     CHECK(width(line) <= 100);
   }

@@ -21,8 +21,7 @@ Document recorded_ladder() {
 }
 
 Entry& rung_of(Document& document, const std::string& name) {
-  return *std::ranges::find(document.entries, "gemm/fp32/" + name + "/NN/4096x4096x4096",
-                            &Entry::name);
+  return named(document.entries, &Entry::name, "gemm/fp32/" + name + "/NN/4096x4096x4096");
 }
 
 std::string ladder_of(const Document& document) {

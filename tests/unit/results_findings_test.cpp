@@ -26,7 +26,7 @@ Document recording(const std::string& name) {
 }
 
 const ProbeSummary& summary_of(const Document& document, const std::string& probe) {
-  return *std::ranges::find(document.probes, probe, &ProbeSummary::name);
+  return named(document.probes, &ProbeSummary::name, probe);
 }
 
 std::vector<std::string> claimed_by(const Document& document) {

@@ -2,6 +2,9 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
+
+#include <csignal>
 
 #include "in_processes.h"
 #include "results/document_io.h"
@@ -42,6 +45,30 @@ TEST_CASE("A file of Fathom's own replaces a link and leaves what it names", "[r
     fs::remove(link);
   }
   CHECK(file_text(victim) == "precious");
+}
+
+TEST_CASE("Writing says what stands in the way, and keeps the old file", "[results]") {
+  const TestFolder folder;
+  const auto check = [](const fs::path& path, const std::string& text, ExitCode expected) {
+    const Refusal refused = refusal_of([&] { write_file_atomically(path, text); });
+    CHECK(refused.code == expected);
+    if (expected != ExitCode::ok) CHECK_THAT(refused.text, contains(path.string()));
+  };
+  for (const fs::path& path :
+       {fs::path("/nonexistent/file"), fs::path("/proc/file"), folder.path()})
+    check(path, "x", ExitCode::output_unwritable);
+  check(folder / "file", "old", ExitCode::ok);
+  // A file that may not grow stands for a disk that is full: the write ends in the middle.
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto previous = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{1000, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  check(folder / "file", std::string(2000, 'x'), ExitCode::output_full);
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, previous);
+  CHECK(file_text(folder / "file") == "old");
+  CHECK(unfinished_in(folder.path()) == 0);
 }
 
 TEST_CASE("A named output follows links, and writes to what is no regular file", "[results]") {

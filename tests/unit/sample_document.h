@@ -220,6 +220,12 @@ inline ProbeSummary summary(const char* name, const char* question, const char* 
   return {name, question, answer, method, ProbeStatus::complete, "", elapsed_s, std::move(views)};
 }
 
+inline Claim claim(std::string id, std::string statement, std::string claimed, ClaimVerdict verdict,
+                   std::string figure, std::vector<std::string> evidence, std::string probe) {
+  return {std::move(id),     std::move(statement), std::move(claimed), verdict,
+          std::move(figure), std::move(evidence),  std::move(probe)};
+}
+
 inline Document document() {
   Document d = empty_run();
   d.warnings = {"Counters of DRAM are missing: the driver does not permit counters."};
@@ -257,34 +263,16 @@ inline Document document() {
   d.probes[2].status_reason = "it hit its time limit of 300 s (--time-limit)";
   const std::string half = "copy_bandwidth/type:half/size:1GiB",
                     float4 = "copy_bandwidth/type:float4/size:1GiB";
-  d.claims = {{"V1",
-               "A copy reaches the same bandwidth with 4 to 32 bytes per thread",
-               "921 of 1008 GB/s",
-               ClaimVerdict::refuted,
-               "4.28 TB/s with 16, wrong output with 32",
-               {float4},
-               "copy_bandwidth"},
-              {"V5",
-               "1 GiB is 33,554,432 sectors whatever the width",
-               "33,554,432",
-               ClaimVerdict::confirmed,
-               "33,554,432 with 2 and 16 bytes",
-               {half, float4},
-               "copy_bandwidth"},
-              {"S3",
-               "64-bit accesses go half-warp by half-warp",
-               "two wavefronts",
-               ClaimVerdict::does_not_apply,
-               "not a claim about 32-bit accesses",
-               {},
-               "bank_conflicts"},
-              {"R1",
-               "A reduction reaches copy bandwidth",
-               "930 against 921 GB/s",
-               ClaimVerdict::not_measured,
-               "",
-               {},
-               "warp_reduce"}};
+  using enum ClaimVerdict;
+  d.claims = {claim("V1", "A copy reaches the same bandwidth with 4 to 32 bytes per thread",
+                    "921 of 1008 GB/s", refuted, "4.28 TB/s with 16, wrong output with 32",
+                    {float4}, "copy_bandwidth"),
+              claim("V5", "1 GiB is 33,554,432 sectors whatever the width", "33,554,432", confirmed,
+                    "33,554,432 with 2 and 16 bytes", {half, float4}, "copy_bandwidth"),
+              claim("S3", "64-bit accesses go half-warp by half-warp", "two wavefronts",
+                    does_not_apply, "not a claim about 32-bit accesses", {}, "bank_conflicts"),
+              claim("R1", "A reduction reaches copy bandwidth", "930 against 921 GB/s",
+                    not_measured, "", {}, "warp_reduce")};
   d.facts = facts();
   return d;
 }

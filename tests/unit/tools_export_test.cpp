@@ -41,10 +41,7 @@ std::size_t with_value(const Document& document) {
 }
 
 std::size_t lines_with(const std::string& text, const std::string& start) {
-  std::istringstream lines(text);
-  std::size_t count = 0;
-  for (std::string line; std::getline(lines, line);) count += line.starts_with(start);
-  return count;
+  return std::ranges::count_if(lines_of(text), [&](const auto& s) { return s.starts_with(start); });
 }
 
 ExitCode code_of(std::string (*format)(const Document&), const Document& document) {
@@ -150,14 +147,13 @@ TEST_CASE("No name breaks out of its line", "[export]") {
 }
 
 TEST_CASE("What docs/export.md shows stands in the exports of the recording", "[export]") {
-  std::ifstream page(root + "/docs/export.md");
   std::string exports = "\n";
   for (const auto text : {machine_export, csv_export, openmetrics_export, bmf_export,
                           accelsim_export, inductor_export})
     exports += text(recorded_atlas());
   bool shown = false;
   std::size_t lines = 0, parameters = 0;
-  for (std::string line; std::getline(page, line);) {
+  for (const std::string& line : lines_of(file_text(root + "/docs/export.md"))) {
     if (line == "```") shown = !shown;
     if (shown && line != "```") {
       CHECK_THAT(exports, contains("\n" + line + "\n"));
@@ -177,9 +173,7 @@ TEST_CASE("What docs/export.md shows stands in the exports of the recording", "[
 
 TEST_CASE("A simulator's parameter needs its facts, in a range that it can have", "[export]") {
   Document document = recorded_atlas();
-  const auto fact = [&](const char* id) -> Fact& {
-    return *std::ranges::find(document.facts, id, &Fact::id);
-  };
+  const auto fact = [&](const char* id) -> Fact& { return named(document.facts, &Fact::id, id); };
   fact("l1.latency").value.reset();
   fact("l1.latency").reason = "the case gave no value";
   fact("l2.slices").value = 95;
