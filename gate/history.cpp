@@ -26,50 +26,6 @@ constexpr std::size_t fewest_runs = 6;
 /// On the HTML page: some 60 KB each of 230 metrics.
 constexpr std::size_t most_page_runs = 100;
 
-/// Those of one metric, without `when` and `beside`; steps below what counts are left out.
-std::vector<HistoryChange> changes_of(const MetricSeries& series) {
-  std::vector<HistoryChange> changes;
-  std::vector<double> values;
-  std::vector<std::size_t> runs;
-  for (std::size_t i = 0; i < series.base.size(); ++i) {
-    if (!(series.base[i].value > 0)) continue;
-    values.push_back(series.base[i].value);
-    runs.push_back(series.base_runs[i]);
-  }
-  if (values.size() < fewest_runs) return changes;
-  // Relative to one of them, since squares of what a hostile file may hold would overflow.
-  const double unit = std::ranges::min(values);
-  constexpr double widest = 1e6;
-  if (std::ranges::max(values) > widest * unit) return changes;
-  // Ramps of the segmentation are lines in log2 x: this makes them lines in the run's number. As
-  // far as doubles go.
-  const double step = std::min(1.0, 1000.0 / static_cast<double>(values.size()));
-  std::vector<CurvePoint> curve;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    curve.push_back({std::exp2(step * static_cast<double>(i)), {values[i] / unit}});
-  SegmentationOptions options;
-  options.bootstraps = 0;
-  const auto add = [&](const Regime& at, double before, double after, bool drift) {
-    if (!(before > 0 && after > 0) ||
-        std::abs(std::log(after / before)) < std::log1p(effect_that_counts))
-      return;
-    const bool worse = (after > before) == (series.better == Better::lower);
-    changes.push_back({series.name, series.unit, runs[at.first], runs[at.last], before * unit,
-                       after * unit, drift, worse});
-  };
-  const Regime* before = nullptr;
-  const Segmentation cut = segment(curve, options);
-  for (const Regime& regime : cut.regimes) {
-    const bool plateau = regime.kind == Regime::Kind::plateau;
-    if (regime.kind == Regime::Kind::ramp) add(regime, regime.first_y, regime.last_y, true);
-    // Between two regimes: a step, unless a ramp leads there.
-    if (plateau && before && before->kind == regime.kind)
-      add(regime, before->level, regime.level, false);
-    before = &regime;
-  }
-  return changes;
-}
-
 MachineHistory history_of_machine(std::vector<RunMetrics> runs) {
   std::ranges::stable_sort(runs, {}, &RunMetrics::date);
   const RunMetrics& first = runs.front();
@@ -128,6 +84,49 @@ std::string history_page(std::vector<RunMetrics> runs) {
 }
 
 }  // namespace
+
+std::vector<HistoryChange> changes_of(const MetricSeries& series) {
+  std::vector<HistoryChange> changes;
+  std::vector<double> values;
+  std::vector<std::size_t> runs;
+  for (std::size_t i = 0; i < series.base.size(); ++i) {
+    if (!(series.base[i].value > 0)) continue;
+    values.push_back(series.base[i].value);
+    runs.push_back(series.base_runs[i]);
+  }
+  if (values.size() < fewest_runs) return changes;
+  // Relative to one of them, since squares of what a hostile file may hold would overflow.
+  const double unit = std::ranges::min(values);
+  constexpr double widest = 1e6;
+  if (std::ranges::max(values) > widest * unit) return changes;
+  // Ramps of the segmentation are lines in log2 x: this makes them lines in the run's number. As
+  // far as doubles go.
+  const double step = std::min(1.0, 1000.0 / static_cast<double>(values.size()));
+  std::vector<CurvePoint> curve;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    curve.push_back({std::exp2(step * static_cast<double>(i)), {values[i] / unit}});
+  SegmentationOptions options;
+  options.bootstraps = 0;
+  const auto add = [&](const Regime& at, double before, double after, bool drift) {
+    if (!(before > 0 && after > 0) ||
+        std::abs(std::log(after / before)) < std::log1p(effect_that_counts))
+      return;
+    const bool worse = (after > before) == (series.better == Better::lower);
+    changes.push_back({series.name, series.unit, runs[at.first], runs[at.last], before * unit,
+                       after * unit, drift, worse});
+  };
+  const Regime* before = nullptr;
+  const Segmentation cut = segment(curve, options);
+  for (const Regime& regime : cut.regimes) {
+    const bool plateau = regime.kind == Regime::Kind::plateau;
+    if (regime.kind == Regime::Kind::ramp) add(regime, regime.first_y, regime.last_y, true);
+    // Between two regimes: a step, unless a ramp leads there.
+    if (plateau && before && before->kind == regime.kind)
+      add(regime, before->level, regime.level, false);
+    before = &regime;
+  }
+  return changes;
+}
 
 Document document_of(const RunMetrics& run) {
   Document document;

@@ -31,6 +31,10 @@ struct MachineHistory {
   std::vector<HistoryChange> changes{};  ///< the largest first
 };
 
+/// The change points of one metric, without `when` and `beside`; steps below what counts are left
+/// out.
+std::vector<HistoryChange> changes_of(const MetricSeries& series);
+
 /// The change points of all metrics (results/segmentation.h), by machine. Advisory: no p-value, and
 /// many metrics.
 std::vector<MachineHistory> history_of(std::vector<RunMetrics> runs);
