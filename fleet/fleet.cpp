@@ -6,16 +6,21 @@
 #include <atomic>
 #include <chrono>
 #include <map>
+#include <mutex>
 #include <set>
 #include <thread>
 #include <tuple>
 
-#include "results/error.h"
+#include "results/document_io.h"
+#include "results/fail.h"
+#include "results/files.h"
 #include "results/format.h"
 #include "results/text.h"
 
 namespace fathom::fleet {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// A card without a hash, one that failed before it was known, is known by its place.
 std::string identity_of(const GpuSummary& gpu) {
@@ -27,6 +32,72 @@ bool is_one_host(std::string_view a, std::string_view b) {
   const auto a_dot = a.find('.'), b_dot = b.find('.');
   if (a_dot != a.npos && b_dot != b.npos) return a == b;
   return a.substr(0, a_dot) == b.substr(0, b_dot);
+}
+
+/// Several are read at once; a whole atlas with all its samples has a tenth of it.
+constexpr std::size_t largest_file = std::size_t{64} << 20;
+
+bool is_summary(const fs::path& file) {
+  return file.filename() == summary_file || file.filename() == links_file;
+}
+
+/// One folder's files, and those of the folders below, with what cannot be read there. Links to
+/// folders are not followed: they may lead round in a circle. `summed_up`: by a summary in a folder
+/// above; a document below one is not read.
+void look_into(const fs::path& folder, const fs::path& root, bool summed_up,
+               std::vector<fs::path>& files, std::vector<Problem>& problems) {
+  const auto unread = [&](const fs::path& path, const std::string& why) {
+    const bool torn = path.extension() == ".tmp";
+    problems.push_back({path.lexically_relative(root), why,
+                        to_int(torn ? ExitCode::document_malformed : ExitCode::incomplete)});
+  };
+  std::vector<fs::path> inner, documents;
+  std::error_code error, unknown;
+  fs::directory_iterator at(folder, error), end;
+  if (error && folder == root)
+    fail(ExitCode::bad_input, "{} cannot be read ({}): name the folder that the jobs wrote into.",
+         folder.string(), error.message());
+  for (; !error && at != end; at.increment(error)) {
+    const fs::path& path = at->path();
+    const std::string name = path.filename();
+    const fs::file_type type = at->status(unknown).type();
+    const bool is_json = path.extension() == ".json" && name != "fleet.json";
+    if (type == fs::file_type::directory) {
+      if (is_summary(path)) unread(path, "it cannot be read (it is a folder)");
+      // Nothing is to be found in a run's own, or what its document has already.
+      const bool own = name == "report" || name == "parts" || name == "logs";
+      if (!own && !at->is_symlink(unknown)) inner.push_back(path);
+    } else if (path.extension() == ".tmp") {
+      unread(path, "its writer died before it was complete");
+    } else if (is_json && type != fs::file_type::regular) {
+      // A pipe, whose writer would be waited for, or a link that leads nowhere.
+      unread(path, "it cannot be read (it is no file)");
+    } else if (is_json) {
+      (is_summary(path) ? files : documents).push_back(path);
+      summed_up = summed_up || is_summary(path);
+    }
+  }
+  if (error) unread(folder, fmt::format("it cannot be read ({})", error.message()));
+  if (!summed_up) files.insert(files.end(), documents.begin(), documents.end());
+  for (const fs::path& below : inner) look_into(below, root, summed_up, files, problems);
+}
+
+/// A document of a job that left no summary: `fathom run`'s own.
+GpuSummary summary_of(const Document& document, const fs::path& file, const fs::path& root) {
+  GpuSummary summary;
+  // The folder of the run, relative to where was looked: "node07-0".
+  summary.host = file.parent_path().lexically_relative(root);
+  if (summary.host == ".") summary.host = file.stem();
+  add_document(summary, document, Phase::alone);
+  require_date(summary, file);
+  for (const ProbeSummary& probe : document.probes) {
+    if (probe.status == ProbeStatus::complete) continue;
+    summary.status = GpuStatus::partial;
+    summary.reason = fmt::format("{}: {}", probe.name, probe.status_reason);
+    summary.exit_code = to_int(ExitCode::incomplete);
+    break;
+  }
+  return summary;
 }
 
 }  // namespace
@@ -127,5 +198,55 @@ std::size_t Fleet::hosts() const {
 }
 
 bool Fleet::replay() const { return std::ranges::count(gpus, Source::replay, &GpuSummary::source); }
+
+Fleet read_fleet(const fs::path& folder, const Expected& expected) {
+  const fs::path root = folder.lexically_normal();
+  const bool all = expected.run.empty();
+  std::mutex mutex;
+  Fleet fleet;
+  std::vector<fs::path> files;
+  look_into(root, root, false, files, fleet.problems);
+  std::ranges::sort(files);
+  if (!all) {
+    // Its own are written in one step; the others are of runs before it.
+    fleet.problems.clear();
+    std::erase_if(files, [](const fs::path& file) { return !is_summary(file); });
+  }
+  const auto add_gpu = [&](GpuSummary gpu, const fs::path& file) {
+    gpu.where = file;
+    const std::lock_guard guard(mutex);
+    if (all || gpu.run == expected.run) fleet.add(std::move(gpu));
+  };
+  const auto add_links = [&](HostLinks links) {
+    const std::lock_guard guard(mutex);
+    if (all || links.run == expected.run) fleet.links.push_back(std::move(links));
+  };
+  in_parallel(files.size(), [&](std::size_t i) {
+    const fs::path& file = files[i];
+    try {
+      const std::string text = read_file_up_to(file, largest_file);
+      const std::string_view begin = std::string_view(text).substr(0, 64);
+      if (begin.find(summary_key) != begin.npos) return add_gpu(parse_summary(text, file), file);
+      if (begin.find(links_key) != begin.npos) return add_links(parse_links(text, file));
+      if (!all) return;  // a run's own are summed up
+      const Document document = parse_document(text, file);
+      const auto is_links = [](const ProbeSummary& probe) { return probe.name == "links"; };
+      if (!document.probes.empty() && std::ranges::all_of(document.probes, is_links))
+        add_links(links_of(file.parent_path().filename(), document));
+      else
+        add_gpu(summary_of(document, file, root), file);
+    } catch (const Error& error) {
+      const std::lock_guard guard(mutex);
+      fleet.problems.push_back({file.lexically_relative(root), error.what(), to_int(error.code())});
+    }
+  });
+  fleet.finish(expected);
+  // A run that could write nothing has told why itself.
+  if (all && fleet.gpus.empty() && fleet.links.empty() && fleet.problems.empty())
+    fail(ExitCode::bad_input,
+         "{} holds no result: name the folder that `fathom fleet run` or `fathom run` wrote into.",
+         folder.string());
+  return fleet;
+}
 
 }  // namespace fathom::fleet

@@ -77,13 +77,12 @@ std::string new_run() {
 }
 
 std::vector<VisibleGpu> query_gpus(const fs::path& programs) {
-  using Json = nlohmann::ordered_json;
   std::vector<VisibleGpu> gpus;
-  ask_device(programs, {"--gpus"}, [&](const Json& answer) {
-    for (const Json& gpu : answer.at("gpus")) {
+  ask_device(programs, {"--gpus"}, [&](const nlohmann::ordered_json& answer) {
+    for (const auto& gpu : answer.at("gpus")) {
       VisibleGpu& seen = gpus.emplace_back();
       seen = {gpu.at("name"), gpu.at("uuid"), gpu.at("uuid_hash"), gpu.at("pci_bus_id"), {}};
-      const Json& given = gpu.at("health");
+      const auto& given = gpu.at("health");
       for (const auto& [key, number] :
            {std::pair{"pcie_generation", &fleet::Health::pcie_generation},
             {"pcie_width", &fleet::Health::pcie_width},

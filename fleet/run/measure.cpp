@@ -41,10 +41,6 @@ constexpr milliseconds brief_limit{120'000}, start_limit{60'000};
 /// For one that has measured, and for one that never got ready, which all others wait for.
 constexpr milliseconds ending_limit{5'000}, giving_up_limit{1'000};
 
-Supervision within(milliseconds limit, milliseconds grace = stop_grace) {
-  return {.limit = limit, .grace = grace};
-}
-
 /// A program that measures a GPU: `fathom run` ("alone", "suite", "links") or a short probe.
 struct Part {
   GpuJob* job;
@@ -150,7 +146,8 @@ class Measurement {
              to_int(error.code()));
       }
     }
-    supervise(children_of(started), inbox_, within(at_most(milliseconds::max())));
+    supervise(children_of(started), inbox_,
+              {.limit = at_most(milliseconds::max()), .grace = stop_grace});
     const auto took = Clock::now() - begin;
     for (Part* part : started) take(*part, arguments_.time_limit_s, took);
   }
@@ -229,7 +226,7 @@ class Measurement {
     std::vector<Part*> too_late;
     for (Part& part : parts)
       if (std::ranges::count(late, part.child.get()) > 0) too_late.push_back(&part);
-    supervise(children_of(too_late), inbox_, within(milliseconds(0), giving_up_limit));
+    supervise(children_of(too_late), inbox_, {.limit = milliseconds(0), .grace = giving_up_limit});
     for (Part* part : too_late) {
       part->child.reset();
       note(*part->job, partial,
@@ -256,8 +253,9 @@ class Measurement {
     if (stopped())
       for (Part* part : now) part->child->signal(SIGINT);
     const auto left = std::chrono::duration_cast<milliseconds>(limit - took);
-    supervise(children_of(now), inbox_,
-              within(stopped() ? stop_grace : std::max(ending_limit, left)));
+    supervise(
+        children_of(now), inbox_,
+        {.limit = stopped() ? stop_grace : std::max(ending_limit, left), .grace = stop_grace});
     for (Part* part : now) take(*part, Seconds(limit).count(), took);
   }
 

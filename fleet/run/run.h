@@ -93,8 +93,7 @@ struct Host {
 
 /// A GPU that this process sees, with what may make it slower than others of its kind.
 struct VisibleGpu {
-  std::string name, uuid, uuid_hash;  ///< the UUID as CUDA_VISIBLE_DEVICES takes it
-  std::string pci_bus_id;
+  std::string name, uuid, uuid_hash, pci_bus_id;  ///< the UUID as CUDA_VISIBLE_DEVICES takes it
   fleet::Health health;
 };
 
