@@ -76,7 +76,7 @@ struct ChildStart {
 
 /// A child in a process group of its own, so that it can be ended with everything that it started.
 /// It dies with this process, whatever kills this process; its destructor leaves no process of the
-/// group behind, running or zombie.
+/// group behind, running or zombie, but one that SIGKILL did not end.
 class ChildProcess {
  public:
   /// Throws Error(setup_incomplete) if the program cannot be started.

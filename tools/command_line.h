@@ -62,7 +62,7 @@ int run_program(int argc, const char* const* argv, const std::vector<Command>& c
 Command root_command(std::vector<Command> commands);
 
 /// All that its command line can say. The command that it names acts once it is parsed, and leaves
-/// its code.
+/// its code, which outlives what is returned.
 std::shared_ptr<CLI::App> command_line(const Command& root, ExitCode& code);
 
 /// Becomes the program beside this one that has the command, with this command line. Returns only

@@ -144,7 +144,7 @@ void decide_counters(const FleetRunArguments& arguments, std::size_t gpus,
 
 ChildStart start_of(const GpuJob& job, const fs::path& program, int log,
                     std::vector<std::string> arguments) {
-  ChildStart start{program, std::move(arguments), log, log, {}, {}, {}};
+  ChildStart start{program, std::move(arguments), log, log};
   if (!job.gpu) return start;
   // Not where there is no other: a MIG device's UUID is written another way.
   if (!job.only_visible) start.environment = {{"CUDA_VISIBLE_DEVICES", job.gpu->uuid}};

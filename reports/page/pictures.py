@@ -30,7 +30,7 @@ PICTURES = {
     "waves": ([H200 / "result.json"], "view=probes&probe=tail_effect"),
 }
 # What share of slowdowns the gate confirms: how the table of docs/gate/noise.md begins.
-CURVES = {"power": "| Slowdown (%) |", "measured": "| More work | Confirmed |"}
+CURVES = {"power": "| Slowdown", "measured": "| More work | Confirmed |"}
 
 
 def curve(heading, colour):

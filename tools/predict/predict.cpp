@@ -89,7 +89,8 @@ std::function<ExitCode()> printed(CLI::App& app, std::function<Prediction()> pre
     } catch (const std::invalid_argument& refusal) {
       // The models say it in lower case, and without a full stop.
       std::string sentence = fmt::format("{}.", refusal.what());
-      sentence.front() = static_cast<char>(std::toupper(sentence.front()));
+      sentence.front() =
+          static_cast<char>(std::toupper(static_cast<unsigned char>(sentence.front())));
       throw Error(ExitCode::bad_input, sentence);
     }
   };

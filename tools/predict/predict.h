@@ -102,8 +102,7 @@ Prediction prediction_of(const models::WarpAccess& access);
 std::string lane_list(std::uint32_t lanes);
 nlohmann::ordered_json lanes_to_json(std::uint32_t lanes);
 
-// --- the GPU, of `roofline`, `waves` and `transformer`
-// --------------------------------------------
+// --- the GPU, of `roofline`, `waves` and `transformer` ---------------------------------------
 
 /// A figure that a prediction rests on, and how it is known.
 struct MachineFigure {
