@@ -5,14 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "gate/outputs.h"
 #include "reports/markdown.h"
-#include "reports/page/page.h"
 #include "results/files.h"
 #include "results/format.h"
 #include "results/segmentation.h"
@@ -22,9 +19,6 @@ namespace {
 
 /// Fewer runs than these have no history: two levels of three runs each.
 constexpr std::size_t fewest_runs = 6;
-
-/// On the HTML page: some 60 KB each of 230 metrics.
-constexpr std::size_t most_page_runs = 100;
 
 MachineHistory history_of_machine(std::vector<RunMetrics> runs) {
   std::ranges::stable_sort(runs, {}, &RunMetrics::date);
@@ -71,28 +65,18 @@ std::vector<std::string> cells_of(const HistoryChange& change) {
           change.beside};
 }
 
-/// The HTML page with every metric of the newest runs by its date.
-std::string history_page(std::vector<RunMetrics> runs) {
-  std::ranges::stable_sort(runs, {}, &RunMetrics::date);
-  if (runs.size() > most_page_runs) runs.erase(runs.begin(), runs.end() - most_page_runs);
-  std::deque<Document> documents;
-  std::vector<reports::ShownDocument> shown;
-  for (const RunMetrics& run : runs)
-    shown.push_back({&documents.emplace_back(document_of(run)),
-                     std::filesystem::path(run.origin).filename().string()});
-  return reports::html_page(shown, {});
-}
-
 }  // namespace
 
 std::vector<HistoryChange> changes_of(const MetricSeries& series) {
   std::vector<HistoryChange> changes;
   std::vector<double> values;
   std::vector<std::size_t> runs;
-  for (std::size_t i = 0; i < series.base.size(); ++i) {
-    if (!(series.base[i].value > 0)) continue;
-    values.push_back(series.base[i].value);
-    runs.push_back(series.base_runs[i]);
+  const std::size_t earlier = series.base.size();
+  for (std::size_t i = 0; i < earlier + series.head.size(); ++i) {
+    const double value = (i < earlier ? series.base[i] : series.head[i - earlier]).value;
+    if (!(value > 0)) continue;
+    values.push_back(value);
+    runs.push_back(i < earlier ? series.base_runs[i] : i);
   }
   if (values.size() < fewest_runs) return changes;
   // Relative to one of them, since squares of what a hostile file may hold would overflow.
@@ -177,7 +161,6 @@ std::string history_text(const std::vector<MachineHistory>& histories) {
 }
 
 std::filesystem::path write_history(const std::vector<MachineHistory>& histories,
-                                    std::vector<RunMetrics> runs,
                                     const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -188,7 +171,7 @@ std::filesystem::path write_history(const std::vector<MachineHistory>& histories
       "Change points over the runs of each machine, by penalised segmentation. Advisory: with many "
       "metrics a few are chance. " +
       reports::explore_link("Every metric by date", "view=history") +
-      fmt::format(", of the newest {} runs at most.", most_page_runs));
+      fmt::format(", of the newest {} runs at most.", most_history_page_runs));
   for (const MachineHistory& history : histories) {
     page.heading(2, reports::escape_text(history.title), "machine");
     page.paragraph(
@@ -211,7 +194,6 @@ std::filesystem::path write_history(const std::vector<MachineHistory>& histories
   }
   const std::filesystem::path file = folder / "README.md";
   write_file_atomically(file, page.text());
-  write_file_atomically(folder / "index.html", history_page(std::move(runs)));
   return file;
 }
 

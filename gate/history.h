@@ -31,8 +31,8 @@ struct MachineHistory {
   std::vector<HistoryChange> changes{};  ///< the largest first
 };
 
-/// The change points of one metric, without `when` and `beside`; steps below what counts are left
-/// out.
+/// The change points of one metric over the earlier runs and then the head's, without `when` and
+/// `beside`; steps below what counts are left out.
 std::vector<HistoryChange> changes_of(const MetricSeries& series);
 
 /// The change points of all metrics (results/segmentation.h), by machine. Advisory: no p-value, and
@@ -42,13 +42,18 @@ std::vector<MachineHistory> history_of(std::vector<RunMetrics> runs);
 /// For a terminal.
 std::string history_text(const std::vector<MachineHistory>& histories);
 
+/// On the HTML page: some 60 KB each of 230 metrics.
+inline constexpr std::size_t most_history_page_runs = 100;
+
+/// The HTML page with every metric of the newest runs by its date.
+std::string history_page(std::vector<RunMetrics> runs);
+
 /// The run as a result document: its metrics are entries.
 Document document_of(const RunMetrics& run);
 
-/// Writes `folder`/README.md with each machine's largest changes, and index.html with every metric
-/// of the newest runs by its date. Throws Error(output_unwritable) or Error(output_full).
+/// Writes `folder`/README.md with each machine's largest changes, which leads to index.html beside
+/// it, the page above. Throws Error(output_unwritable) or Error(output_full).
 std::filesystem::path write_history(const std::vector<MachineHistory>& histories,
-                                    std::vector<RunMetrics> runs,
                                     const std::filesystem::path& folder);
 
 }  // namespace fathom::gate

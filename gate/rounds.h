@@ -36,8 +36,9 @@ struct Candidate {
 };
 
 /// Keeps a few controls of all kinds, since a load may leave one kind alone: evenly over the run's
-/// order, in which like stands beside like. Those too noisy for what counts (severity below -1)
-/// come last, and are among them only where the others are too few.
+/// order, in which like stands beside like. They are sorted by severity, quiet ones -1; those too
+/// noisy for what counts (below -1) come last, and are among them only where the others are too
+/// few.
 void choose_controls(std::vector<Candidate>& controls);
 
 /// Decides a metric that not all `rounds` of a side have, and returns whether that is so. `kind`:

@@ -19,7 +19,8 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// Whether most of the last runs have it: a single one may have been cut short, and what was taken
-/// out of a suite is expected no longer after three runs without it.
+/// out of a suite is expected no longer after three runs without it. A value with a problem is
+/// none.
 bool is_expected(const MetricSeries& series, std::size_t earlier) {
   const std::size_t newest = std::min<std::size_t>(earlier, 5);
   const auto having = std::ranges::count_if(

@@ -125,7 +125,9 @@ CheckResult paired(const CheckArguments& arguments, const Rules& rules) {
 
 CheckResult stored(const CheckArguments& arguments, const Rules& rules) {
   const bool ratios = arguments.ratios_only;
-  const auto compared = [&](RunMetrics run) { return ratios ? ratios_of(std::move(run)) : run; };
+  const auto compared = [&](RunMetrics run) {
+    return ratios ? ratios_of(std::move(run)) : std::move(run);
+  };
   std::vector<RunMetrics> head;
   std::set<fs::path> given;
   for (const std::string& file : arguments.results) {

@@ -122,8 +122,11 @@ ExitCode history(const BaselineArguments& arguments) {
   }
   const auto histories = history_of(runs);
   print_out(history_text(histories));
-  if (!arguments.out.empty())
-    fmt::print("Page: {}\n", write_history(histories, std::move(runs), arguments.out).string());
+  if (!arguments.out.empty()) {
+    const auto page = write_history(histories, arguments.out);
+    write_file_atomically(page.parent_path() / "index.html", history_page(std::move(runs)));
+    fmt::print("Page: {}\n", page.string());
+  }
   return ExitCode::ok;
 }
 

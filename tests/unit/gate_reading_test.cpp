@@ -36,7 +36,8 @@ std::string text_of(const RunMetrics& run) {
       run.replay ? "replay" : "run", run.fathom ? "Fathom" : "another tool", run.commit,
       clean(run.suite), run.elapsed_s, number(run.other_processes), number(run.unsteadiness));
   for (const auto& [fact, value] : run.identity)
-    text += fmt::format("  {}: {}\n", clean(fact), value == here ? "this machine" : clean(value));
+    text += fmt::format("  {}: {}\n", clean(fact),
+                        fact == "host_name" && value == here ? "this machine" : clean(value));
   for (std::size_t i = 0; i < run.metrics.size(); ++i) {
     const auto& [name, unit, better, value, elapsed_s, state, problem] = run.metrics[i];
     text += fmt::format("  {} = {} {}, {} is better, in {} s", clean(name), number(value),

@@ -152,7 +152,7 @@ TEST_CASE("A drift is said, and is no regression", "[gate]") {
   const CheckResult result = stored.check();
   CHECK(told(result) == "0:");
   CHECK_THAT(all_of(result.notes),
-             contains("a drift for the worse in 1 metric, probe/5 the most, by "));
+             contains("a drift for the worse in 1 metric, probe/5 the most, by 5.92 %"));
   stored.slow_heads(5, 0.1);
   CHECK(told(stored.check()) == "1: regression 5");
 }
