@@ -38,7 +38,7 @@ constexpr std::size_t longest_answer = std::size_t{1} << 30;
 
 /// `kept_open`: descriptors that stay open under their numbers.
 [[noreturn]] void become(const ChildStart& start, char* const* arguments, pid_t parent,
-                         int error_pipe, const std::vector<FileDescriptor>& kept_open) {
+                         int error_socket, const std::vector<FileDescriptor>& kept_open) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);  // the parent died before prctl
@@ -59,13 +59,13 @@ constexpr std::size_t longest_answer = std::size_t{1} << 30;
     sched_setaffinity(0, sizeof cpus, &cpus);  // refused: it stays where its parent was
   }
   if (start.work) {
-    close(error_pipe);
+    close(error_socket);
     _exit(start.work());
   }
   for (const auto& [name, value] : start.environment) setenv(name.c_str(), value.c_str(), 1);
   execv(arguments[0], arguments);
   const int error = errno;
-  [[maybe_unused]] const auto written = write(error_pipe, &error, sizeof error);
+  [[maybe_unused]] const auto written = write(error_socket, &error, sizeof error);
   _exit(127);
 }
 
@@ -74,14 +74,15 @@ std::string text_of(const FileDescriptor& memory) {
   return read_file_up_to(fmt::format("/proc/self/fd/{}", memory.get()), longest_answer);
 }
 
-/// Hands the lines that have come through a pipe on; its number is -1 once every writer has closed
-/// it. `begun`: what there is of the next line.
-void read_lines(int& pipe, std::string& begun, const std::function<void(std::string_view)>& line) {
+/// Hands on the lines that have come through a socket; its number is -1 once every writer has
+/// closed it. `begun`: what there is of the next line.
+void read_lines(int& socket, std::string& begun,
+                const std::function<void(std::string_view)>& line) {
   std::array<char, 4096> block;
-  while (pipe >= 0) {
-    const ssize_t n = read(pipe, block.data(), block.size());
+  while (socket >= 0) {
+    const ssize_t n = read(socket, block.data(), block.size());
     if (n < 0) return;
-    if (n == 0) pipe = -1;
+    if (n == 0) socket = -1;
     begun.append(block.data(), static_cast<std::size_t>(n));
     for (std::size_t end; (end = begun.find('\n')) != begun.npos; begun.erase(0, end + 1))
       line(std::string_view(begun).substr(0, end));
@@ -209,9 +210,9 @@ void ChildProcess::reap_group() {
 }
 
 bool supervise(const Children& children, SignalInbox& inbox, const Supervision& supervision) {
-  int pipe = supervision.line ? children.front()->progress() : -1;
+  int socket = supervision.line ? children.front()->progress() : -1;
   std::string begun;
-  const auto read_available = [&] { read_lines(pipe, begun, supervision.line); };
+  const auto read_available = [&] { read_lines(socket, begun, supervision.line); };
   auto deadline = Clock::now() + supervision.limit;
   enum class Phase { running, told_to_stop, killed } phase = Phase::running;
   Stopped stopped = Stopped::no;
@@ -244,7 +245,7 @@ bool supervise(const Children& children, SignalInbox& inbox, const Supervision& 
     const long longest = supervision.tick ? 20 : 1000;
     const int wait_ms = static_cast<int>(std::clamp<long>(left.count() + 1, 1, longest));
     const int word = supervision.until_word ? children.front()->words() : -1;
-    std::array<pollfd, 3> sources{pollfd{inbox.descriptor(), POLLIN, 0}, pollfd{pipe, POLLIN, 0},
+    std::array<pollfd, 3> sources{pollfd{inbox.descriptor(), POLLIN, 0}, pollfd{socket, POLLIN, 0},
                                   pollfd{word, POLLIN, 0}};
     poll(sources.data(), sources.size(), wait_ms);
     inbox.drain();

@@ -92,7 +92,7 @@ void add_to(CLI::App& app, const Command& command, ExitCode& code) {
            word, did_you_mean(word, names), path);
     }
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError))
-      fail(ExitCode::bad_input, "`{0}` has no use for `{1}`: see `{0} --help`.", path, word);
+      fail(ExitCode::bad_input, "`{0}` takes no argument `{1}`: see `{0} --help`.", path, word);
   }
   fail(ExitCode::bad_input, "{}: see `{} --help`.", complaint(error), path);
 }

@@ -200,7 +200,7 @@ void add_run(CLI::App& app, RunArguments& options) {
       app, "--time-limit", options.time_limit_s,
       "Seconds after which a probe is ended (default: 120 in quick suites, 600 in gemm, else 300)",
       seconds(), "SECONDS");
-  // Of Google Benchmark's flags those that make sense for a whole run: its document goes to --out.
+  // Google Benchmark's flags that make sense for a whole run: its document goes to --out.
   for (const std::string flag :
        {"filter", "repetitions", "min_time", "min_warmup_time", "format", "color", "context",
         "time_unit", "counters_tabular", "enable_random_interleaving"})

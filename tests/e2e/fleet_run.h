@@ -23,7 +23,7 @@ inline const json& gpu_of(const json& fleet, int number) {
 inline std::string reason_of(const json& fleet, int number) {
   return gpu_of(fleet, number).at("reason");
 }
-/// Of all GPUs, in their order.
+/// The status of each GPU, in their order.
 inline Names statuses(const json& fleet) {
   Names all;
   for (const json& gpu : fleet.at("gpus")) all.push_back(gpu.at("status"));
@@ -125,8 +125,8 @@ inline pid_t parent_of(pid_t process) {
 struct RankProcesses {
   pid_t measuring, rank;
 };
-/// Of each rank, once every GPU of these folders has begun its suite, with the probe `lasting` in
-/// it; fewer where one does not begin.
+/// Each rank's processes, once every GPU of these folders has begun its suite, with the probe
+/// `lasting` in it; fewer where one does not begin.
 inline std::vector<RankProcesses> wait_for_ranks(const Sandbox& box, const Names& gpus) {
   std::vector<RankProcesses> ranks;
   for (const std::string& gpu : gpus) {

@@ -21,7 +21,7 @@ class Trials : public Sandbox {
                    {"--fathom", FATHOM_PROGRAM, "--victim", folder() / "gate_victim", "--load",
                     folder() / "gate_load", "--journal", journal});
   }
-  /// Of the own journal, and others.
+  /// The report of the own journal and of others.
   CapturedRun report(const std::string& journals = "") const {
     return started("report", journals, {"--out", out(), journal});
   }

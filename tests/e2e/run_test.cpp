@@ -196,7 +196,7 @@ TEST_CASE("Probes that are started together measure in turn", "[e2e]") {
   CHECK(of_log(box, "first", "beside") == 2);
   CHECK(of_log(box, "second", "beside") >= 1);  // and the one before it, while that ends
   CHECK(of_log(box, "third", "beside") <= 1);
-  // Of a filter's probes alone.
+  // A filter starts its own probes alone.
   run_together(box, "--benchmark_filter=second|third");
   CHECK(box.result().probes.size() == 2);
   CHECK(of_log(box, "second", "beside") == 1);

@@ -191,8 +191,8 @@ void add_memory_bandwidth(Rows& rows) {
     const auto exactly = [&](const char* opcode, int times, const char* relation = "=") {
       return fmt::format("{}{}!{}{} ", opcode, suffix(width), relation, times);
     };
-    // Of 4 bytes there are also those that fill and save the memory, and one load behind the
-    // stores, of whose words only one is needed.
+    // Accesses of 4 bytes also fill and save the memory, and one load behind the stores needs only
+    // one of their words.
     const char* relation = width == 4 ? ">=" : "=";
     const int loads = shared_loads(Operation::load), stores = shared_loads(Operation::store),
               copies = shared_loads(Operation::copy);

@@ -83,7 +83,7 @@ Kinds kinds_of(const Segmentation& segmentation) {
   return kinds;
 }
 
-/// Of 100 seeds times `hundreds`, the percentage for which it is so.
+/// For how many of 100 seeds times `hundreds` it is so, in percent.
 double rate(const std::function<bool(std::uint64_t seed)>& right, int hundreds = 1) {
   int count = 0;
   for (int seed = 0; seed < 100 * hundreds; ++seed)
@@ -115,7 +115,7 @@ TEST_CASE("Planted regimes are found", "[segmentation]") {
       CHECK(found(*planted, points, {1, 0, 0.02}) >= 96);   // 98.2 to 100
       CHECK(found(*planted, points, {24, 0.05, 0}) >= 98);  // 99.8 to 100
       CHECK(found(*planted, points, {24, 0.02, 0.02}) >= 96);
-      // Of 20 points with 5 %, 46 are right of those with five regimes, else 98.2.
+      // With 20 points and 5 %, 46 of the curves with five regimes are right, else 98.2.
       if (points > 20) CHECK(found(*planted, points, {1, 0, 0.05}) >= 95);  // 98.2 to 100
     }
   }

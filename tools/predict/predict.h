@@ -131,7 +131,7 @@ class Machine {
   std::string source() const;
 
   int sms() const;
-  /// Of DRAM: the best copy or read that a document measured below DRAM's bound, else the data
+  /// DRAM's: the best copy or read that a document measured below DRAM's bound, else the data
   /// sheet's.
   MachineFigure bandwidth() const;
   /// The best that a document measured with operands of that precision, else the data sheet's;

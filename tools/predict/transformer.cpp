@@ -226,7 +226,7 @@ void say_machine(Prediction& said, const TransformerArguments& a, const Machine&
   gpu.update(to_json(on));
 }
 
-/// Of GPUs, each on as many as it needs.
+/// A row for each GPU of the table: how many of them it takes.
 void say_table(Prediction& said, const TransformerArguments& a, const Transformer& model) {
   said.say("\nGPUs that hold it in {} of their memory, by their data sheets:\n",
            format_percent(a.usable / 100));
