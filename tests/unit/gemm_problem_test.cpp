@@ -80,7 +80,7 @@ TEST_CASE("a tolerance grows with the root of k and is far below what one wrong 
       if (row.of != Class::fp8 || k < 16384)
         CHECK(at(row.of, k).relative_frobenius < 0.7 * one_step(k));
   CHECK(at(Class::fp8, 8192).relative_frobenius < one_step(8192));
-  // The limit that docs/gemm/method.md states. Promoted sums have none there.
+  // The limit that docs/gemm.md states. Promoted sums have none there.
   CHECK(at(Class::fp8, 16384).relative_frobenius > one_step(16384));
   CHECK(tolerance(make_problem(Class::fp8, 64, 64, 16384), true).relative_frobenius <
         one_step(16384));
