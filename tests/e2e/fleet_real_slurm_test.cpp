@@ -38,7 +38,7 @@ class SlurmCluster {
     box.set("OMPI_MCA_btl", "tcp,self");
     box.set("OMPI_MCA_btl_tcp_if_include", "lo");
     // With PMIx's store in shared memory a rank ends in MPI_Init now and then, under load
-    // (docs/fleet/details.md).
+    // (docs/fleet.md).
     box.set("PMIX_MCA_gds", "hash");
     box.set("OMPI_MCA_btl_tcp_port_min_v4", std::to_string(first_port_ + 1 + daemons));
     box.set("OMPI_MCA_btl_tcp_port_range_v4", std::to_string(ports_each - 1 - daemons));
