@@ -11,12 +11,11 @@
 #include <set>
 
 #include "gate/baseline_folder.h"
+#include "gate/check.h"
 #include "gate/commands/gate_commands.h"
 #include "gate/commands/side_command.h"
 #include "gate/outputs.h"
-#include "gate/paired.h"
 #include "gate/run_metrics.h"
-#include "gate/stored.h"
 #include "results/error.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
