@@ -187,7 +187,7 @@ void require_distinct_files(const CheckArguments& arguments) {
   try {
     if (!arguments.is_paired())
       for (const auto& group : BaselineFolder(arguments.baseline).groups())
-        for (const fs::path& file : group.files) inputs.push_back({"a run of the baseline", file});
+        for (const fs::path& file : group) inputs.push_back({"a run of the baseline", file});
   } catch (const Error&) {
     // Whoever reads it says why it cannot be read.
   }

@@ -53,9 +53,9 @@ ExitCode add(const BaselineArguments& arguments) {
   return ExitCode::ok;
 }
 
-/// A group's runs, oldest first; says which files hold none.
-std::vector<RunMetrics> runs_of(const BaselineFolder::Group& group) {
-  ReadRuns read = read_runs(group.files);
+/// Runs of one identity, oldest first; says which files hold none.
+std::vector<RunMetrics> runs_of(const std::vector<std::filesystem::path>& files) {
+  ReadRuns read = read_runs(files);
   for (const auto& [file, error] : read.unreadable)
     fmt::print("left out: {}\n", log_text(error.what()));
   return std::move(read.runs);
@@ -71,8 +71,8 @@ ExitCode list(const BaselineArguments& arguments) {
     const RunMetrics& newest = runs.back();
     fmt::print("{}\n",
                log_text(fmt::format("{}: {} from {} to {}, {} in the newest",
-                                    group.folder.filename().string(), counted(runs.size(), "run"),
-                                    runs.front().date, newest.date,
+                                    group.front().parent_path().filename().string(),
+                                    counted(runs.size(), "run"), runs.front().date, newest.date,
                                     counted(newest.metrics.size(), "metric"))));
     if (!newest.suite.empty()) fmt::print("  suite: {}\n", log_text(newest.suite));
     for (const auto& [name, value] : newest.identity)
