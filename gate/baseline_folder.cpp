@@ -79,11 +79,10 @@ fs::path BaselineFolder::add(const RunMetrics& run) const {
   return file;
 }
 
-std::vector<BaselineFolder::Group> BaselineFolder::groups() const {
-  std::vector<Group> found;
+std::vector<std::vector<fs::path>> BaselineFolder::groups() const {
+  std::vector<std::vector<fs::path>> found;
   for (const fs::path& folder : entries_of(root_, is_folder))
-    if (auto files = entries_of(folder, is_run); !files.empty())
-      found.push_back({folder, std::move(files)});
+    if (auto files = entries_of(folder, is_run); !files.empty()) found.push_back(std::move(files));
   return found;
 }
 
@@ -134,8 +133,8 @@ std::vector<RunMetrics> BaselineFolder::ratios_like(const RunMetrics& run) const
 
 std::vector<RunMetrics> BaselineFolder::newest_of_each() const {
   std::vector<RunMetrics> newest;
-  for (const Group& group : groups())
-    if (ReadRuns read = read_runs(group.files); !read.runs.empty())
+  for (const auto& files : groups())
+    if (ReadRuns read = read_runs(files); !read.runs.empty())
       newest.push_back(std::move(read.runs.back()));
   return newest;
 }
@@ -145,8 +144,8 @@ BaselineFolder::Pruned BaselineFolder::prune(const Pruning& pruning) const {
   if (!fs::exists(root_, error))
     fail(ExitCode::bad_input, "{}: there is no such folder.", root_.string());
   Pruned pruned;
-  for (const Group& group : groups()) {
-    const auto [runs, unreadable] = read_runs(group.files);
+  for (const auto& files : groups()) {
+    const auto [runs, unreadable] = read_runs(files);
     for (std::size_t i = 0; i < runs.size(); ++i) {
       const bool surplus = pruning.keep > 0 && runs.size() - i > pruning.keep;
       if ((surplus || runs[i].date < pruning.older_than) && is_of_add(runs[i].origin))

@@ -22,12 +22,9 @@ class BaselineFolder {
   /// for a replay and for a run without date or usable metric, and as write_file_atomically.
   std::filesystem::path add(const RunMetrics& run) const;
 
-  struct Group {
-    std::filesystem::path folder;
-    std::vector<std::filesystem::path> files;  ///< by name, which is by date
-  };
-  /// Empty where the folder is not there. Throws Error(bad_input) if it cannot be read.
-  std::vector<Group> groups() const;
+  /// The files of each subfolder, by name, which is by date. Empty where the folder is not there.
+  /// Throws Error(bad_input) if it cannot be read.
+  std::vector<std::vector<std::filesystem::path>> groups() const;
 
   /// The runs with this run's identity, oldest first; those that go while this reads are left out.
   /// Throws Error where one cannot be read: what is left would be another baseline.

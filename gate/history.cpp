@@ -112,27 +112,6 @@ std::vector<HistoryChange> changes_of(const MetricSeries& series) {
   return changes;
 }
 
-Document document_of(const RunMetrics& run) {
-  Document document;
-  document.date = run.date;
-  document.fathom_commit = run.commit;
-  document.suite = run.suite;
-  document.fingerprint.gpu_name = fact_of(run, "gpu_name");
-  document.fingerprint.driver = fact_of(run, "driver");
-  document.fingerprint.toolkit = fact_of(run, "toolkit");
-  for (const MetricValue& metric : run.metrics) {
-    Entry& entry = document.entries.emplace_back();
-    entry.name = metric.name;
-    entry.probe = metric.name.substr(0, metric.name.find('/'));
-    entry.metric = {"value", metric.unit, metric.better, {}};
-    if (metric.problem.empty()) entry.metric.value = metric.value;
-    entry.timing.sm_clock_hz = entry.telemetry.sm_clock_hz.median = metric.state.sm_clock_hz;
-    entry.telemetry.power_w.median = metric.state.power_w;
-    entry.telemetry.throttle_reasons = metric.state.throttle_reasons;
-  }
-  return document;
-}
-
 std::vector<MachineHistory> history_of(std::vector<RunMetrics> runs) {
   std::map<std::vector<std::string>, std::vector<RunMetrics>> machines;
   for (RunMetrics& run : runs)

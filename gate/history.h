@@ -45,12 +45,6 @@ std::string history_text(const std::vector<MachineHistory>& histories);
 /// On the HTML page: some 60 KB each of 230 metrics.
 inline constexpr std::size_t most_history_page_runs = 100;
 
-/// The HTML page with every metric of the newest runs by its date.
-std::string history_page(std::vector<RunMetrics> runs);
-
-/// The run as a result document: its metrics are entries.
-Document document_of(const RunMetrics& run);
-
 /// Writes `folder`/README.md with each machine's largest changes, which leads to index.html beside
 /// it, the page above. Throws Error(output_unwritable) or Error(output_full).
 std::filesystem::path write_history(const std::vector<MachineHistory>& histories,

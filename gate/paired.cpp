@@ -1,4 +1,4 @@
-#include "gate/paired.h"
+#include "gate/check.h"
 
 #include <fmt/format.h>
 

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <unordered_set>
 
+#include "results/document_io.h"
 #include "results/fail.h"
 #include "results/fields.h"
 #include "results/files.h"
@@ -59,15 +60,11 @@ Identity identity_of(const Fields& fields) {
   return identity;
 }
 
-GpuState state_of(const Fields& telemetry) {
-  const auto median_of = [&](std::string_view channel) {
-    return telemetry.object(channel).optional_number("median");
-  };
-  GpuState state{median_of("sm_clock_hz"), median_of("memory_clock_hz"), median_of("power_w"),
-                 telemetry.texts("throttle_reasons")};
-  std::erase_if(state.throttle_reasons, std::not_fn(holds_clocks_down));
-  std::ranges::sort(state.throttle_reasons);
-  return state;
+GpuState state_of(Telemetry& telemetry) {
+  std::erase_if(telemetry.throttle_reasons, std::not_fn(holds_clocks_down));
+  std::ranges::sort(telemetry.throttle_reasons);
+  return {telemetry.sm_clock_hz.median, telemetry.memory_clock_hz.median, telemetry.power_w.median,
+          std::move(telemetry.throttle_reasons)};
 }
 
 /// What of the entry's verdict forbids to use its value.
@@ -79,48 +76,36 @@ std::string problem_of(VerdictStatus verdict) {
   return {};
 }
 
-void add_entry(const Fields& row, RunMetrics& run, std::vector<double>& repeatabilities) {
-  const Fields own = row.object(keys::own);
-  const Fields metric = own.object("metric"), telemetry = own.object("telemetry");
-  MetricValue value{.name = row.text("name"), .unit = metric.text("unit")};
-  if (value.name.starts_with(keys::replay_prefix)) {
-    value.name.erase(0, keys::replay_prefix.size());
-    run.replay = true;
-  }
-  value.better = metric.word<Better>("better");
-  value.problem = problem_of(own.object("verdict").word<VerdictStatus>("status"));
-  const auto number = metric.optional_number("value");
-  if (!number && value.problem.empty()) value.problem = "it has no value";
-  value.value = number.value_or(0);
-  value.elapsed_s = own.object("timing").number("elapsed_s");
-  value.state = state_of(telemetry);
-  run.other_processes = std::max(run.other_processes, telemetry.optional_number("other_processes"));
-  if (const auto repeatability = own.optional_number("repeatability"))
-    repeatabilities.push_back(*repeatability);
-  run.metrics.push_back(value);
-  own.each("opponents", [&](const Fields& opponent) {
-    const auto ratio = opponent.optional_number("ratio");
-    if (!ratio && value.problem.empty()) return;
-    run.metrics.push_back({value.name + " vs " + opponent.text("name"), "x", Better::higher,
-                           ratio.value_or(0), 0, value.state, value.problem});
-  });
+void add_entry(Entry& entry, RunMetrics& run) {
+  const auto& [metric_name, unit, better, number] = entry.metric;
+  std::string problem = problem_of(entry.verdict.status);
+  if (!number && problem.empty()) problem = "it has no value";
+  const GpuState state = state_of(entry.telemetry);
+  run.metrics.push_back(
+      {entry.name, unit, better, number.value_or(0), entry.timing.elapsed_s, state, problem});
+  for (const Opponent& opponent : entry.opponents)
+    if (opponent.ratio || !problem.empty())
+      run.metrics.push_back({entry.name + " vs " + opponent.name, "x", Better::higher,
+                             opponent.ratio.value_or(0), 0, state, problem});
+  run.other_processes = std::max(run.other_processes, entry.telemetry.other_processes);
 }
 
-void parse_fathom(const Fields& document, Reading& to) {
+void parse_fathom(std::string_view text, const Fields& json, Reading& to) {
+  require_few_rows(json, "benchmarks");
   RunMetrics& run = to.run;
-  const Fields context = document.object("context");
-  const Fields own = context.object(keys::own);
-  require_version(own, "schema_version", schema_version, "the schema of results");
+  Document document = parse_document(text, run.origin);
   run.fathom = true;
-  run.date = date_of(context.text("date"), context.place().at("date"));
-  run.commit = own.text("commit");
-  run.suite = own.text("suite");
-  run.elapsed_s = own.optional_number("elapsed_s").value_or(0);
-  run.replay = own.word<Source>("source") == Source::replay;
-  run.identity = identity_of(own.object("fingerprint"));
+  run.date = date_of(document.date, json.place().at("context").at("date"));
+  run.commit = document.fathom_commit;
+  run.suite = document.suite;
+  run.elapsed_s = document.elapsed_s;
+  run.replay = document.source == Source::replay;
+  run.identity = identity_of(json.object("context").object(keys::own).object("fingerprint"));
   std::vector<double> repeatabilities;
-  each_row(document, "benchmarks",
-           [&](const Fields& row) { add_entry(row, run, repeatabilities); });
+  for (Entry& entry : document.entries) {
+    add_entry(entry, run);
+    if (entry.repeatability) repeatabilities.push_back(*entry.repeatability);
+  }
   if (repeatabilities.size() >= 5) run.unsteadiness = median(repeatabilities);
 }
 
@@ -272,7 +257,7 @@ void parse(std::string_view text, Reading& to) {
                       key));
   dom::element own;
   const bool ours = document.member("context")[keys::own].get(own) == simdjson::SUCCESS;
-  ours ? parse_fathom(document, to) : parse_google_benchmark(document, to);
+  ours ? parse_fathom(text, document, to) : parse_google_benchmark(document, to);
 }
 
 }  // namespace

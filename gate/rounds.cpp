@@ -75,8 +75,8 @@ Sign shift_of_sides(const std::vector<OrientedSamples>& steady) {
 
 std::string disturbance_of(const Rounds& rounds, const std::vector<MetricSeries>& series,
                            const Rounds* before) {
-  constexpr double none = std::numeric_limits<double>::infinity();
-  double fewest = none;  // other processes
+  constexpr int none = std::numeric_limits<int>::max();
+  int fewest = none;  // other processes
   for (const Rounds* some : {&rounds, before ? before : &rounds})
     for (const auto* side : {&some->base, &some->head})
       for (const RunMetrics& run : *side)

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "gate/check.h"
 #include "gate/decision.h"
-#include "gate/paired.h"
 
 namespace fathom::gate {
 

@@ -1,4 +1,4 @@
-#include "gate/rules.h"
+#include "gate/decision.h"
 
 #include <fmt/format.h>
 #include <simdjson.h>

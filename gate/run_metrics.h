@@ -49,7 +49,7 @@ struct RunMetrics {
   std::vector<std::optional<Interval>> intervals{};  ///< of the medians in another tool's file
   double elapsed_s = 0;                              ///< wall time of the whole run; 0: not known
   // What says that something else was going on; of a result document of Fathom alone.
-  std::optional<double> other_processes{};  ///< that used the GPU, the most at one time
+  std::optional<int> other_processes{};  ///< that used the GPU, the most at one time
   /// The median of the entries' repeatability, relative; nothing for fewer than five.
   std::optional<double> unsteadiness{};
 };

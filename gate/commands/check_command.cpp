@@ -11,12 +11,11 @@
 #include <set>
 
 #include "gate/baseline_folder.h"
+#include "gate/check.h"
 #include "gate/commands/gate_commands.h"
 #include "gate/commands/side_command.h"
 #include "gate/outputs.h"
-#include "gate/paired.h"
 #include "gate/run_metrics.h"
-#include "gate/stored.h"
 #include "results/error.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
@@ -188,7 +187,7 @@ void require_distinct_files(const CheckArguments& arguments) {
   try {
     if (!arguments.is_paired())
       for (const auto& group : BaselineFolder(arguments.baseline).groups())
-        for (const fs::path& file : group.files) inputs.push_back({"a run of the baseline", file});
+        for (const fs::path& file : group) inputs.push_back({"a run of the baseline", file});
   } catch (const Error&) {
     // Whoever reads it says why it cannot be read.
   }

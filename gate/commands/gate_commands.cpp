@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "gate/baseline_folder.h"
+#include "gate/check.h"
 #include "gate/history.h"
 #include "gate/outputs.h"
-#include "gate/stored.h"
+#include "reports/page/page.h"
 #include "results/fail.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
@@ -50,9 +53,9 @@ ExitCode add(const BaselineArguments& arguments) {
   return ExitCode::ok;
 }
 
-/// A group's runs, oldest first; says which files hold none.
-std::vector<RunMetrics> runs_of(const BaselineFolder::Group& group) {
-  ReadRuns read = read_runs(group.files);
+/// Runs of one identity, oldest first; says which files hold none.
+std::vector<RunMetrics> runs_of(const std::vector<std::filesystem::path>& files) {
+  ReadRuns read = read_runs(files);
   for (const auto& [file, error] : read.unreadable)
     fmt::print("left out: {}\n", log_text(error.what()));
   return std::move(read.runs);
@@ -68,8 +71,8 @@ ExitCode list(const BaselineArguments& arguments) {
     const RunMetrics& newest = runs.back();
     fmt::print("{}\n",
                log_text(fmt::format("{}: {} from {} to {}, {} in the newest",
-                                    group.folder.filename().string(), counted(runs.size(), "run"),
-                                    runs.front().date, newest.date,
+                                    group.front().parent_path().filename().string(),
+                                    counted(runs.size(), "run"), runs.front().date, newest.date,
                                     counted(newest.metrics.size(), "metric"))));
     if (!newest.suite.empty()) fmt::print("  suite: {}\n", log_text(newest.suite));
     for (const auto& [name, value] : newest.identity)
@@ -109,6 +112,41 @@ void add_prune_flags(CLI::App& app, BaselineArguments& arguments) {
   number_flag(app, "--max-age-days", arguments.max_age_days, "Older runs go (default: none)", 1,
               36500);
   app.add_flag("--dry-run", arguments.pruning.dry_run, "Only say what would go");
+}
+
+/// The run as a result document: its metrics are entries.
+Document document_of(const RunMetrics& run) {
+  Document document;
+  document.date = run.date;
+  document.fathom_commit = run.commit;
+  document.suite = run.suite;
+  document.fingerprint.gpu_name = fact_of(run, "gpu_name");
+  document.fingerprint.driver = fact_of(run, "driver");
+  document.fingerprint.toolkit = fact_of(run, "toolkit");
+  for (const MetricValue& metric : run.metrics) {
+    Entry& entry = document.entries.emplace_back();
+    entry.name = metric.name;
+    entry.probe = metric.name.substr(0, metric.name.find('/'));
+    entry.metric = {"value", metric.unit, metric.better, {}};
+    if (metric.problem.empty()) entry.metric.value = metric.value;
+    entry.timing.sm_clock_hz = entry.telemetry.sm_clock_hz.median = metric.state.sm_clock_hz;
+    entry.telemetry.power_w.median = metric.state.power_w;
+    entry.telemetry.throttle_reasons = metric.state.throttle_reasons;
+  }
+  return document;
+}
+
+/// The HTML page with every metric of the newest runs by its date.
+std::string history_page(std::vector<RunMetrics> runs) {
+  std::ranges::stable_sort(runs, {}, &RunMetrics::date);
+  if (runs.size() > most_history_page_runs)
+    runs.erase(runs.begin(), runs.end() - most_history_page_runs);
+  std::deque<Document> documents;
+  std::vector<reports::ShownDocument> shown;
+  for (const RunMetrics& run : runs)
+    shown.push_back({&documents.emplace_back(document_of(run)),
+                     std::filesystem::path(run.origin).filename().string()});
+  return reports::html_page(shown, {});
 }
 
 ExitCode history(const BaselineArguments& arguments) {

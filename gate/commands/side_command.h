@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "gate/paired.h"
+#include "gate/check.h"
 #include "tools/child_process.h"
 
 namespace fathom::gate {

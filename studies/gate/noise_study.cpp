@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gate/stored.h"
+#include "gate/check.h"
 
 namespace fathom::gate {
 namespace {

@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <unordered_set>
 
+#include "gate/check.h"
 #include "gate/decision.h"
-#include "gate/stored.h"
 #include "results/statistics.h"
 
 namespace fathom::gate {

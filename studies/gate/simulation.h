@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "gate/paired.h"
+#include "gate/check.h"
 #include "gate/run_metrics.h"
 #include "results/document.h"
 

@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "gate/check.h"
+#include "gate/decision.h"
 #include "gate/history.h"
 #include "gate/outputs.h"
-#include "gate/rules.h"
 #include "gate/run_metrics.h"
-#include "gate/stored.h"
 #include "tests/fuzz/printable.h"
 
 namespace fathom::gate {

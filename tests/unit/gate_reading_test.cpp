@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#include "gate/rules.h"
+#include "gate/decision.h"
 #include "gate/run_metrics.h"
 #include "results/names.h"
 #include "results/text.h"

@@ -1,4 +1,4 @@
-#include "gate/stored.h"
+#include "gate/check.h"
 
 #include <fmt/ranges.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gate/paired.h"
+#include "gate/check.h"
 #include "tests/testing.h"
 
 namespace fathom::gate {
