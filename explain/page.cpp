@@ -10,9 +10,8 @@
 #include "explain/analysis.h"
 #include "reports/page/explained.h"
 #include "results/error.h"
+#include "results/fields.h"
 #include "results/files.h"
-#include "results/format.h"
-#include "results/strict_json.h"
 #include "results/text.h"
 
 namespace fathom::explain {

@@ -7,8 +7,8 @@
 #include "gate/decision.h"
 #include "gate/rules.h"
 #include "gate/run_metrics.h"
+#include "results/document.h"
 #include "results/error.h"
-#include "results/names.h"
 
 namespace fathom::gate {
 

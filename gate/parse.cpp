@@ -12,7 +12,6 @@
 #include "results/fail.h"
 #include "results/fields.h"
 #include "results/files.h"
-#include "results/format.h"
 #include "results/statistics.h"
 #include "results/text.h"
 #include "results/verdict.h"
@@ -64,7 +63,7 @@ GpuState state_of(const Fields& telemetry) {
     return telemetry.object(channel).optional_number("median");
   };
   GpuState state{median_of("sm_clock_hz"), median_of("memory_clock_hz"), median_of("power_w"),
-                 telemetry.texts("throttle_reasons")};
+                 telemetry.get<std::vector<std::string>>("throttle_reasons")};
   std::erase_if(state.throttle_reasons, std::not_fn(holds_clocks_down));
   std::ranges::sort(state.throttle_reasons);
   return state;
@@ -87,8 +86,8 @@ void add_entry(const Fields& row, RunMetrics& run, std::vector<double>& repeatab
     value.name.erase(0, keys::replay_prefix.size());
     run.replay = true;
   }
-  value.better = metric.word<Better>("better");
-  value.problem = problem_of(own.object("verdict").word<VerdictStatus>("status"));
+  value.better = metric.get<Better>("better");
+  value.problem = problem_of(own.object("verdict").get<VerdictStatus>("status"));
   const auto number = metric.optional_number("value");
   if (!number && value.problem.empty()) value.problem = "it has no value";
   value.value = number.value_or(0);
@@ -116,7 +115,7 @@ void parse_fathom(const Fields& document, Reading& to) {
   run.commit = own.text("commit");
   run.suite = own.text("suite");
   run.elapsed_s = own.optional_number("elapsed_s").value_or(0);
-  run.replay = own.word<Source>("source") == Source::replay;
+  run.replay = own.get<Source>("source") == Source::replay;
   run.identity = identity_of(own.object("fingerprint"));
   std::vector<double> repeatabilities;
   each_row(document, "benchmarks",

@@ -23,8 +23,8 @@
 #pragma GCC diagnostic pop
 
 #include "results/fail.h"
+#include "results/fields.h"
 #include "results/files.h"
-#include "results/strict_json.h"
 #include "results/text.h"
 
 namespace fathom::gate {

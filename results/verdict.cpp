@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "results/format.h"
+#include "results/text.h"
 
 namespace fathom {
 namespace {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "probes/claims.h"
-#include "results/rows.h"
+#include "results/findings.h"
 
 namespace fathom::copy_bandwidth {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "results/rows.h"
+#include "results/findings.h"
 #include "results/segmentation.h"
 
 namespace fathom::memory_latency {

@@ -1,7 +1,7 @@
 #include "probes/claims.h"
 
 #include "models/transformer.h"
-#include "results/rows.h"
+#include "results/findings.h"
 
 namespace fathom::model_validation {
 namespace {

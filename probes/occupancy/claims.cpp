@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "probes/claims.h"
-#include "results/rows.h"
+#include "results/findings.h"
 
 namespace fathom::occupancy {
 namespace {

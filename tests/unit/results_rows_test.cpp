@@ -1,4 +1,4 @@
-#include "results/rows.h"
+#include "results/findings.h"
 
 #include "tests/testing.h"
 #include "tests/unit/planted_entries.h"

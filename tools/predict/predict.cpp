@@ -10,10 +10,9 @@
 #include <stdexcept>
 
 #include "results/fail.h"
+#include "results/fields.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
-#include "results/format.h"
-#include "results/strict_json.h"
 #include "results/text.h"
 
 namespace fathom {
