@@ -11,7 +11,7 @@
 #include "gate/outputs.h"
 #include "reports/markdown.h"
 #include "results/files.h"
-#include "results/segmentation.h"
+#include "results/statistics.h"
 #include "results/text.h"
 
 namespace fathom::gate {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "results/document.h"
-#include "results/segmentation.h"
+#include "results/statistics.h"
 
 namespace fathom {
 

@@ -1,4 +1,4 @@
-#include "results/segmentation.h"
+#include "results/statistics.h"
 
 #include "results/findings.h"
 #include "tests/testing.h"
