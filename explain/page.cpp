@@ -10,7 +10,6 @@
 #include "explain/analysis.h"
 #include "reports/page/explained.h"
 #include "results/error.h"
-#include "results/fields.h"
 #include "results/files.h"
 #include "results/text.h"
 

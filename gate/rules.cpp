@@ -23,7 +23,6 @@
 #pragma GCC diagnostic pop
 
 #include "results/fail.h"
-#include "results/fields.h"
 #include "results/files.h"
 #include "results/text.h"
 

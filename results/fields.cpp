@@ -87,12 +87,6 @@ std::string date_of(std::string text, const Place& place) {
   return text;
 }
 
-std::string_view without_byte_order_mark(std::string_view text) {
-  constexpr std::string_view mark = "\xEF\xBB\xBF";
-  if (text.starts_with(mark)) text.remove_prefix(mark.size());
-  return text;
-}
-
 ParsedJson::ParsedJson(std::string_view text, const std::string& origin,
                        const std::string& expected) {
   text = without_byte_order_mark(text);

@@ -45,9 +45,6 @@ struct Place {
 /// The text, which must be a time in UTC that a clock may have shown, else it is refused.
 std::string date_of(std::string text, const Place& place);
 
-/// The text behind a byte order mark, which some editors and shells put before UTF-8.
-std::string_view without_byte_order_mark(std::string_view text);
-
 /// One strict JSON text, parsed; the elements that come out of it live as long as it does. Hostile
 /// input costs time and memory in proportion to its size: nesting deeper than 64 levels is refused,
 /// and Fields refuses an object with a repeated key or more than 1,000 keys. Throws

@@ -153,7 +153,7 @@ Quantity formula(std::string name, std::function<double(const Figures&)> value, 
   return {.name = std::move(name), .unit = std::move(unit), .formula = std::move(value)};
 }
 
-Figures::Figures(const Reading& reading, std::span<const Entry> entries,
+Figures::Figures(const Quantities& reading, std::span<const Entry> entries,
                  const std::vector<Fact>& facts) {
   for (const Quantity& quantity : reading) known_[quantity.name] = read(quantity, entries);
   const bool measured =

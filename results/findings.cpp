@@ -99,7 +99,7 @@ Fact evaluate(const FactRow& row, std::span<const Entry> entries) {
   const Figure one = [](const Entry&) { return 1; };
   const bool of_several = row.pick == Pick::median;
   const std::string& unit = row.name.unit;
-  const Reading reading{
+  const Quantities reading{
       {"any", row.where, Pick::first, one, "", row.only},
       {"tried", row.where, Pick::count, one, "", row.only},
       {"", row.where, of_several ? Pick::first : row.pick, row.figure, "", measured},

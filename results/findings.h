@@ -91,7 +91,7 @@ struct Quantity {
   std::function<bool(const Entry&)> only{};         ///< of the entries that `where` chooses
   std::function<double(const Figures&)> formula{};  ///< of the figures before it, not of entries
 };
-using Reading = std::vector<Quantity>;
+using Quantities = std::vector<Quantity>;
 
 /// NaN where a number that it takes is.
 Quantity formula(std::string name, std::function<double(const Figures&)> value,
@@ -112,7 +112,7 @@ std::vector<Row> operator+(std::vector<Row> rows, const std::vector<Row>& more) 
 ///   "id reason"   why the fact has no value, where others have one.
 class Figures {
  public:
-  Figures(const Reading& reading, std::span<const Entry> entries,
+  Figures(const Quantities& reading, std::span<const Entry> entries,
           const std::vector<Fact>& facts = {});
   double operator[](const std::string& name) const;  ///< NaN: missing
   /// The least and the most of these; NaN where one is missing.
@@ -174,7 +174,7 @@ struct ClaimRow {
   std::string id;
   ClaimSource source{};
   std::string statement{}, claimed{};
-  Reading reading{};
+  Quantities reading{};
   std::vector<FigureRange> checks{};
   std::string sentence{};
   Rule rule = Rule::all;
@@ -237,7 +237,7 @@ struct Conclusions {
   std::vector<FactRow> facts{};
   /// Facts that take more than a row, behind the others.
   std::vector<std::vector<Fact> (*)(std::span<const Entry>)> more_facts{};
-  Reading reading{};     ///< of the answer, beside the facts
+  Quantities reading{};  ///< of the answer, beside the facts
   std::string answer{};  ///< a sentence of facts and of the reading
   std::vector<View> views{};
 };

@@ -21,11 +21,6 @@ constexpr std::pair<char32_t, char32_t> not_shown[] = {
     {0x180E, 0x180E}, {0x200B, 0x200F}, {0x2028, 0x202E},  {0x2060, 0x206F},
     {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F}};
 
-bool is_shown(char32_t value) {
-  return std::ranges::none_of(
-      not_shown, [&](const auto& range) { return value >= range.first && value <= range.second; });
-}
-
 /// Appends what is shown for the first character of `text`; the bytes that it has.
 std::size_t append_first(std::string_view text, std::string& out) {
   using Utf8 = std::codecvt<char32_t, char8_t, std::mbstate_t>;
@@ -42,9 +37,12 @@ std::size_t append_first(std::string_view text, std::string& out) {
     return 1;
   }
   const auto length = static_cast<std::size_t>(end - first);
+  const auto holds_it = [&](const auto& range) {
+    return value >= range.first && value <= range.second;
+  };
   if (value == '\n' || value == '\r' || value == '\t')
     out += ' ';
-  else if (is_shown(value))
+  else if (std::ranges::none_of(not_shown, holds_it))
     out += text.substr(0, length);
   else
     out += fmt::format("<U+{:04X}>", static_cast<unsigned>(value));
@@ -135,6 +133,12 @@ std::string quotable(std::string_view text, std::size_t longest) {
   std::string out;
   while (!text.empty() && out.size() < longest) text.remove_prefix(append_first(text, out));
   return text.empty() ? out : out + "...";
+}
+
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  if (text.starts_with(mark)) text.remove_prefix(mark.size());
+  return text;
 }
 
 std::string utc_time(std::chrono::system_clock::time_point time) {

@@ -24,6 +24,9 @@ std::string clean(std::string_view text);
 /// The same for quoting in a sentence: about `longest` bytes of it at most.
 std::string quotable(std::string_view text, std::size_t longest = 100);
 
+/// The text behind a byte order mark, which some editors and shells put before UTF-8.
+std::string_view without_byte_order_mark(std::string_view text);
+
 /// The number that the whole text is, in whole numbers' `base`; nothing if it is none.
 template <class Number, class... Base>
 std::optional<Number> parse_number(std::string_view text, Base... base) {

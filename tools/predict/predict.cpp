@@ -10,7 +10,6 @@
 #include <stdexcept>
 
 #include "results/fail.h"
-#include "results/fields.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
 #include "results/text.h"
