@@ -12,7 +12,7 @@ else()
   endif()
 endif()
 file(CONFIGURE OUTPUT ${OUTPUT} CONTENT [[
-#include "results/version.h"
+#include "results/program.h"
 
 namespace fathom {
 const char* version() { return "@VERSION@"; }

@@ -13,7 +13,6 @@
 #include "models/shared_memory.h"
 #include "models/swizzle.h"
 #include "models/warp_access.h"
-#include "results/format.h"
 #include "results/text.h"
 
 namespace fathom::explain {

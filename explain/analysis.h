@@ -10,7 +10,6 @@
 
 #include "explain/trace.h"
 #include "results/document.h"
-#include "results/names.h"
 
 // What a recording says: the cost of each access, of each source line, and the pages of them all.
 

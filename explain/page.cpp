@@ -11,8 +11,6 @@
 #include "reports/page/explained.h"
 #include "results/error.h"
 #include "results/files.h"
-#include "results/format.h"
-#include "results/strict_json.h"
 #include "results/text.h"
 
 namespace fathom::explain {

@@ -14,7 +14,6 @@
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/files.h"
-#include "results/format.h"
 #include "results/text.h"
 
 namespace fathom::fleet {

@@ -9,7 +9,7 @@
 #include "fleet/fleet.h"
 #include "results/document_fields.h"
 #include "results/document_io.h"
-#include "results/strict_json.h"
+#include "results/fields.h"
 #include "results/text.h"
 
 namespace fathom {

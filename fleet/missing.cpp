@@ -10,7 +10,7 @@
 
 #include "fleet/fleet.h"
 #include "results/error.h"
-#include "results/format.h"
+#include "results/text.h"
 
 namespace fathom::fleet {
 namespace {

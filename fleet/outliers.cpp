@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "fleet/fleet.h"
-#include "results/format.h"
 #include "results/statistics.h"
+#include "results/text.h"
 
 namespace fathom::fleet {
 namespace {

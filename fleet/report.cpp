@@ -13,7 +13,6 @@
 #include "reports/markdown.h"
 #include "reports/scale.h"
 #include "results/files.h"
-#include "results/format.h"
 #include "results/statistics.h"
 #include "results/text.h"
 

@@ -7,9 +7,9 @@
 #include <set>
 #include <unordered_map>
 
-#include "results/format.h"
-#include "results/query.h"
+#include "results/findings.h"
 #include "results/statistics.h"
+#include "results/text.h"
 #include "results/verdict.h"
 
 namespace fathom::fleet {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "results/document.h"
-#include "results/names.h"
 
 namespace fathom::fleet {
 

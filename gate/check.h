@@ -8,8 +8,8 @@
 
 #include "gate/decision.h"
 #include "gate/run_metrics.h"
+#include "results/document.h"
 #include "results/error.h"
-#include "results/names.h"
 
 namespace fathom::gate {
 

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "gate/ranks.h"
-#include "results/format.h"
 #include "results/statistics.h"
+#include "results/text.h"
 
 namespace fathom::gate {
 namespace {

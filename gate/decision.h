@@ -13,7 +13,6 @@
 #include "gate/run_metrics.h"
 #include "results/document.h"
 #include "results/error.h"
-#include "results/names.h"
 
 namespace fathom::gate {
 

@@ -11,8 +11,8 @@
 #include "gate/outputs.h"
 #include "reports/markdown.h"
 #include "results/files.h"
-#include "results/format.h"
-#include "results/segmentation.h"
+#include "results/statistics.h"
+#include "results/text.h"
 
 namespace fathom::gate {
 namespace {

@@ -35,7 +35,7 @@ struct MachineHistory {
 /// `beside`; steps below what counts are left out.
 std::vector<HistoryChange> changes_of(const MetricSeries& series);
 
-/// The change points of all metrics (results/segmentation.h), by machine. Advisory: no p-value, and
+/// The change points of all metrics (results/statistics.h), by machine. Advisory: no p-value, and
 /// many metrics.
 std::vector<MachineHistory> history_of(std::vector<RunMetrics> runs);
 

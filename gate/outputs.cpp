@@ -12,8 +12,7 @@
 
 #include "reports/markdown.h"
 #include "results/document_fields.h"
-#include "results/format.h"
-#include "results/strict_json.h"
+#include "results/fields.h"
 #include "results/text.h"
 
 namespace fathom::gate {

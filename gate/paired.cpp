@@ -10,7 +10,7 @@
 
 #include "gate/ranks.h"
 #include "gate/rounds.h"
-#include "results/format.h"
+#include "results/text.h"
 
 namespace fathom::gate {
 namespace {

@@ -13,7 +13,6 @@
 #include "results/fail.h"
 #include "results/fields.h"
 #include "results/files.h"
-#include "results/format.h"
 #include "results/statistics.h"
 #include "results/text.h"
 #include "results/verdict.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gate/run_metrics.h"
-#include "results/json_fields.h"
+#include "results/fields.h"
 
 namespace fathom::gate {
 

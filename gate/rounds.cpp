@@ -8,8 +8,8 @@
 #include <random>
 
 #include "gate/ranks.h"
-#include "results/format.h"
 #include "results/statistics.h"
+#include "results/text.h"
 
 namespace fathom::gate {
 namespace {

@@ -24,7 +24,6 @@
 
 #include "results/fail.h"
 #include "results/files.h"
-#include "results/strict_json.h"
 #include "results/text.h"
 
 namespace fathom::gate {

@@ -10,8 +10,8 @@
 
 #include "gate/history.h"
 #include "gate/ranks.h"
-#include "results/format.h"
 #include "results/statistics.h"
+#include "results/text.h"
 
 namespace fathom::gate {
 namespace {

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/counters/range_profiler.h"
-#include "results/strict_json.h"
+#include "results/fields.h"
 
 namespace fathom {
 namespace {

@@ -25,10 +25,9 @@
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/files.h"
-#include "results/probe_environment.h"
+#include "results/program.h"
 #include "results/text.h"
 #include "results/verdict.h"
-#include "results/version.h"
 
 namespace fathom {
 namespace {

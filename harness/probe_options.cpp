@@ -9,8 +9,8 @@
 
 #include "results/fail.h"
 #include "results/flag_checks.h"
+#include "results/program.h"
 #include "results/text.h"
-#include "results/version.h"
 
 namespace fathom {
 namespace {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "results/format.h"
+#include "results/text.h"
 
 namespace fathom {
 

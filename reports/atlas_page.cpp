@@ -8,7 +8,7 @@
 #include "reports/hierarchy.h"
 #include "reports/scale.h"
 #include "reports/sections.h"
-#include "results/format.h"
+#include "results/text.h"
 
 namespace fathom::reports {
 namespace {

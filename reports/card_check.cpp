@@ -13,9 +13,9 @@
 #include <variant>
 
 #include "reports/facts.h"
-#include "results/format.h"
-#include "results/query.h"
+#include "results/findings.h"
 #include "results/statistics.h"
+#include "results/text.h"
 #include "results/verdict.h"
 
 namespace fathom::reports {

@@ -5,8 +5,8 @@
 #include "reports/facts.h"
 #include "reports/facts_table.h"
 #include "reports/sections.h"
-#include "results/format.h"
-#include "results/rows.h"
+#include "results/findings.h"
+#include "results/text.h"
 
 namespace fathom::reports {
 namespace {

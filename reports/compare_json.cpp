@@ -1,8 +1,8 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/compare.h"
-#include "results/names.h"
-#include "results/strict_json.h"
+#include "results/document.h"
+#include "results/fields.h"
 #include "results/verdict.h"
 
 namespace fathom::reports {

@@ -9,7 +9,6 @@
 #include "reports/markdown.h"
 #include "reports/scale.h"
 #include "reports/terminal_text.h"
-#include "results/format.h"
 #include "results/text.h"
 #include "results/verdict.h"
 

@@ -5,8 +5,8 @@
 #include "reports/facts.h"
 #include "reports/scale.h"
 #include "reports/sections.h"
-#include "results/format.h"
 #include "results/statistics.h"
+#include "results/text.h"
 
 namespace fathom::reports {
 namespace {

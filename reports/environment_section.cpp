@@ -1,7 +1,7 @@
 #include "reports/machine.h"
 #include "reports/scale.h"
 #include "reports/sections.h"
-#include "results/format.h"
+#include "results/text.h"
 
 namespace fathom::reports {
 namespace {

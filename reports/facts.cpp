@@ -7,8 +7,8 @@
 #include <set>
 
 #include "reports/columns.h"
-#include "results/format.h"
-#include "results/query.h"
+#include "results/findings.h"
+#include "results/text.h"
 #include "results/verdict.h"
 
 namespace fathom::reports {

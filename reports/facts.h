@@ -9,7 +9,6 @@
 
 #include "reports/scale.h"
 #include "results/document.h"
-#include "results/names.h"
 
 namespace fathom::reports {
 

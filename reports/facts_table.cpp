@@ -7,7 +7,7 @@
 
 #include "reports/facts.h"
 #include "reports/scale.h"
-#include "results/format.h"
+#include "results/text.h"
 
 namespace fathom::reports {
 namespace {

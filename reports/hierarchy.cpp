@@ -7,7 +7,7 @@
 
 #include "reports/facts_table.h"
 #include "reports/scale.h"
-#include "results/format.h"
+#include "results/text.h"
 
 namespace fathom::reports {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "reports/facts.h"
 #include "reports/sections.h"
-#include "results/query.h"
+#include "results/findings.h"
 
 namespace fathom::reports {
 

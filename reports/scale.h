@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "results/document.h"
-#include "results/format.h"
+#include "results/text.h"
 
 namespace fathom::reports {
 
@@ -14,7 +14,7 @@ namespace fathom::reports {
 std::vector<std::string> figures(const std::vector<std::optional<double>>& values,
                                  const Scale& scale = {});
 
-/// For a column: the prefix that results/format.h gives to the median.
+/// For a column: the prefix that results/text.h gives to the median.
 Scale scale_for(std::vector<double> values, const std::string& unit);
 
 /// A figure with its own prefix, for a table whose rows have several units: number and unit stay on

@@ -9,8 +9,8 @@
 #include "reports/facts_table.h"
 #include "reports/scale.h"
 #include "reports/sections.h"
-#include "results/format.h"
-#include "results/query.h"
+#include "results/findings.h"
+#include "results/text.h"
 
 namespace fathom::reports {
 namespace {

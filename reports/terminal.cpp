@@ -7,7 +7,6 @@
 #include "reports/markdown.h"
 #include "reports/report.h"
 #include "reports/terminal_text.h"
-#include "results/format.h"
 #include "results/text.h"
 
 namespace fathom {

@@ -11,7 +11,7 @@
 #include "reports/hierarchy.h"
 #include "reports/scale.h"
 #include "reports/sections.h"
-#include "results/format.h"
+#include "results/text.h"
 
 namespace fathom::reports {
 namespace {
@@ -195,12 +195,11 @@ void write_origin(PageContext& to) {
   std::string line;
   for (const std::string& fact : facts) line += (line.empty() ? "" : " · ") + fact;
   to.page.paragraph(line);
-  to.page.paragraph(
-      fmt::format("**{}** in the HTML page beside this one, which `fathom report {}` makes: every "
-                  "curve, entry, fact and rung, with search, zoom and their figures. A figure with "
-                  "~ is [noisy](README.md#method).",
-                  explore_link("Explore this result", "view=overview"),
-                  escape_text(to.document_name)));
+  to.page.paragraph(fmt::format(
+      "**{}** in the HTML page beside this one, which `fathom report {}` makes: every "
+      "curve, entry, fact and rung, with search, zoom and their figures. A figure with "
+      "~ is [noisy](README.md#method).",
+      explore_link("Explore this result", "view=overview"), escape_text(to.document_name)));
 }
 
 void write_title(PageContext& to) {

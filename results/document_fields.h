@@ -24,12 +24,8 @@ constexpr FieldRule about(const char* words, FieldRule rule = {}) {
   return rule;
 }
 
-/// What fields keep to or say beside their type.
-struct NamedRule {
-  std::string_view field;  ///< "<list>.<name>"
-  FieldRule rule;
-};
-inline constexpr NamedRule field_rules[] = {
+/// What fields keep to or say beside their type, by "<list>.<name>".
+inline constexpr std::pair<std::string_view, FieldRule> field_rules[] = {
     {"metric.name", not_empty},
     {"metric.unit", about("SI base unit or a counted thing: B/s, s, cycles, %")},
     {"interval.confidence", {.least = 0, .most = 1}},

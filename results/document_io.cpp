@@ -200,14 +200,6 @@ std::string to_text(const OrderedJson& json) {
 
 std::string to_text(const Document& document) { return to_text(to_json(document)); }
 
-Document document_of_fields(std::string_view text, const std::string& origin) {
-  const ParsedJson json(text, origin);
-  check_version(json.root(), {&origin});
-  Document document;
-  read_fields(json.root(), {&origin}, {}, document);
-  return document;
-}
-
 Fingerprint fingerprint_from_json(const nlohmann::json& json, const std::string& origin) {
   Fingerprint fingerprint;
   read_fields(ParsedJson(json.dump(), origin).root(), {&origin}, {}, fingerprint);
@@ -215,8 +207,11 @@ Fingerprint fingerprint_from_json(const nlohmann::json& json, const std::string&
 }
 
 Document parse_document(std::string_view text, const std::string& origin) {
-  Document document = document_of_fields(text, origin);
+  const ParsedJson json(text, origin);
   const Place place{&origin}, own = place.at("fathom");
+  check_version(json.root(), place);
+  Document document;
+  read_fields(json.root(), place, {}, document);
   if (!document.date.empty()) date_of(document.date, place.at("context").at("date"));
   check_facts(document.facts, own.at("facts"));
   check_views(document.probes, own.at("probes"));

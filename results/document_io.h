@@ -42,9 +42,6 @@ Fingerprint fingerprint_from_json(const nlohmann::json& json, const std::string&
 /// that is read; and Error(document_version) for another version of the schema.
 Document parse_document(std::string_view text, const std::string& origin);
 
-/// What the schema asks for and no more: parse_document also looks at what fields say together.
-Document document_of_fields(std::string_view text, const std::string& origin);
-
 /// Reads a file as above, packed by gzip if its name ends with ".gz"; Error(bad_input) if it cannot
 /// be read.
 Document read_document(const std::filesystem::path& path);

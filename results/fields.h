@@ -1,10 +1,13 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <simdjson.h>
 
 #include <algorithm>
 #include <cmath>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
@@ -18,13 +21,84 @@
 #include <utility>
 #include <variant>
 
-#include "results/json_fields.h"
-#include "results/names.h"
+#include "results/document.h"
+#include "results/text.h"
 
 namespace fathom {
 
-// The fields of a struct as a list that its reader, its writer and its schema walk.
-// document_fields.h has the lists of the result document.
+// Strict JSON, read with places and checked types.
+
+/// Where in a JSON text a value is; paths are put together only for an error.
+struct Place {
+  const std::string* origin;
+  const Place* parent = nullptr;
+  std::string_view key{};
+  std::optional<std::size_t> index{};
+
+  Place at(std::string_view name) const { return {origin, this, name, std::nullopt}; }
+  Place at(std::size_t position) const { return {origin, this, {}, position}; }
+  std::string path() const;
+  /// Throws Error(document_malformed): "<origin>: <path> <what>."
+  [[noreturn]] void refuse(const std::string& what) const;
+};
+
+/// The text, which must be a time in UTC that a clock may have shown, else it is refused.
+std::string date_of(std::string text, const Place& place);
+
+/// One strict JSON text, parsed; the elements that come out of it live as long as it does. Hostile
+/// input costs time and memory in proportion to its size: nesting deeper than 64 levels is refused,
+/// and Fields refuses an object with a repeated key or more than 1,000 keys. Throws
+/// Error(document_malformed) naming `origin`, the fault with its line and column, and `expected`,
+/// what the text should be. A byte order mark before it is passed over.
+class ParsedJson {
+ public:
+  ParsedJson(std::string_view text, const std::string& origin,
+             const std::string& expected = "a result document");
+  simdjson::dom::element root() const { return root_; }
+
+ private:
+  simdjson::dom::parser parser_;
+  simdjson::dom::element root_;
+};
+
+/// The value of one strict JSON text. Refuses what ParsedJson refuses, and more than 20 million
+/// values.
+nlohmann::json parse_strict_json(std::string_view text, const std::string& origin,
+                                 const std::string& expected = "a result document");
+
+/// What is not known is null.
+template <typename Value>
+nlohmann::ordered_json or_null(const std::optional<Value>& value) {
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
+
+/// Refuses a value as one of another kind.
+[[noreturn]] void refuse_kind(simdjson::dom::element value, const Place& place,
+                              const char* expected);
+
+/// The value as one of simdjson's types, or its refusal.
+template <typename Value>
+Value typed(simdjson::dom::element value, const Place& place, const char* expected) {
+  Value result{};
+  if (value.get<Value>().get(result) != simdjson::SUCCESS) refuse_kind(value, place, expected);
+  return result;
+}
+inline std::string text_of(simdjson::dom::element value, const Place& place) {
+  return std::string(typed<std::string_view>(value, place, "a string"));
+}
+inline double number_of(simdjson::dom::element value, const Place& place) {
+  return typed<double>(value, place, "a number");
+}
+inline simdjson::dom::array list_of(simdjson::dom::element value, const Place& place) {
+  return typed<simdjson::dom::array>(value, place, "an array");
+}
+
+/// Hands on each element of a list with its place.
+template <typename Use>
+void each_of(simdjson::dom::array list, const Place& place, Use use) {
+  std::size_t index = 0;
+  for (const simdjson::dom::element element : list) use(element, place.at(index++));
+}
 
 enum class Presence {
   required,
@@ -42,16 +116,71 @@ struct FieldRule {
   const char* about = "";
 };
 
-/// With a type's own limits: whole numbers are not below 0, nor above what JSON's readers agree on.
+/// Reads what write_fields wrote, or an older Fathom. Throws Error(document_malformed) naming the
+/// place of the first fault and what was expected there.
 template <class Value>
-constexpr FieldRule within_type(FieldRule rule) {
-  if constexpr (std::integral<Value>) {
-    constexpr double most = std::numeric_limits<Value>::max(), exact = 9007199254740991;
-    rule.least = std::max(rule.least, 0.0);
-    rule.most = std::min({rule.most, most, exact});
+void read_fields(simdjson::dom::element json, const Place& place, const FieldRule& rule, Value& to);
+
+/// A JSON object's members with checked types. Refuses a key that is there twice and more keys than
+/// any result has.
+class Fields {
+ public:
+  /// The places above `place` must outlive this, so the object that it is a member of as well.
+  Fields(simdjson::dom::element value, const Place& place);
+  Fields(const Fields&) = delete;
+  Fields& operator=(const Fields&) = delete;
+
+  bool has(std::string_view key) const { return find(key).has_value(); }
+  const Place& place() const { return place_; }
+  simdjson::dom::object members() const { return members_; }
+
+  simdjson::dom::element member(std::string_view key) const;
+  template <class Value>
+  Value get(std::string_view key) const {
+    Value value{};
+    read_fields(member(key), place_.at(key), {}, value);
+    return value;
   }
-  return rule;
-}
+  std::string text(std::string_view key) const { return get<std::string>(key); }
+  double number(std::string_view key) const { return get<double>(key); }
+  std::string text_or(std::string_view key, std::string otherwise) const {
+    return is_set(key) ? text(key) : std::move(otherwise);
+  }
+  bool truth_or(std::string_view key, bool otherwise) const {
+    return has(key) ? get<bool>(key) : otherwise;
+  }
+  /// Nothing for a member that is null or not there.
+  std::optional<double> optional_number(std::string_view key) const {
+    return is_set(key) ? std::optional(number(key)) : std::nullopt;
+  }
+  simdjson::dom::array list(std::string_view key) const {
+    return list_of(member(key), place_.at(key));
+  }
+  Fields object(std::string_view key) const { return {member(key), place_.at(key)}; }
+  /// Hands on each element of a list of objects as its fields.
+  template <typename Use>
+  void each(std::string_view key, Use use) const {
+    each_of(list(key), place_.at(key),
+            [&](auto element, const Place& at) { use(Fields(element, at)); });
+  }
+  /// Refuses a member that is there and no good: "<origin>: <path> <what>".
+  [[noreturn]] void refuse(std::string_view key, const std::string& what) const {
+    place_.at(key).refuse(what);
+  }
+
+ private:
+  std::optional<simdjson::dom::element> find(std::string_view key) const;
+  bool is_set(std::string_view key) const { return has(key) && !find(key)->is_null(); }
+
+  Place place_;
+  simdjson::dom::object members_;
+};
+
+/// Throws Error(document_version) unless a document's member `key` says this version of `what`.
+void require_version(const Fields& own, std::string_view key, int expected, const char* what);
+
+// The fields of a struct as a list that its reader, its writer and its schema walk.
+// document_fields.h has the lists of the result document.
 
 template <class Object, class Value>
 struct Field {
@@ -87,6 +216,12 @@ constexpr FieldList<Fields...> field_list(const char* name, const char* about, F
   return {name, about, {fields...}};
 }
 
+/// The list of a struct; specialised beside each.
+template <class Object>
+inline constexpr int fields_of = 0;
+
+template <class Value>
+concept Listed = !std::same_as<decltype(fields_of<Value>), const int>;
 template <class Value>
 concept Optional = requires(Value value) {
   value.reset();
@@ -99,12 +234,6 @@ template <class Value>
 concept Map = requires {
   typename Value::mapped_type;
 };
-
-/// The list of a struct; specialised beside each.
-template <class Object>
-inline constexpr int fields_of = 0;
-template <class Object>
-concept Listed = !std::same_as<decltype(fields_of<Object>), const int>;
 
 // Lists of members that are named in a document as in their struct; rule_of has their rules. By the
 // macro that the JSON library's own lists of members are made with.
@@ -124,8 +253,8 @@ concept Listed = !std::same_as<decltype(fields_of<Object>), const int>;
 template <class List>
 constexpr List with_later(List list, std::initializer_list<std::string_view> names) {
   const auto mark = [&](auto& field) {
-    for (const std::string_view name : names)
-      if (name == field.name) field.rule.presence = Presence::later;
+    if (std::ranges::count(names, std::string_view(field.name)) > 0)
+      field.rule.presence = Presence::later;
   };
   std::apply([&](auto&... field) { (mark(field), ...); }, list.fields);
   return list;
@@ -136,20 +265,31 @@ constexpr void for_each_field(const List& list, Visit visit) {
   std::apply([&](const auto&... field) { (visit(field), ...); }, list.fields);
 }
 
-[[noreturn]] inline void refuse_number(double number, bool whole, const FieldRule& limits,
-                                       const Place& place) {
-  std::string expected = whole ? "a whole number" : "a number";
-  for (const auto& [words, limit] :
-       {std::pair{"at least", limits.least}, {"above", limits.above}, {"at most", limits.most}})
-    if (std::isfinite(limit)) expected += fmt::format(", {} {}", words, limit);
-  place.refuse(fmt::format("is {}; expected: {}", number, expected));
+/// With a type's own limits: whole numbers are not below 0, nor above what JSON's readers agree on.
+template <class Value>
+constexpr FieldRule within_type(FieldRule rule) {
+  if constexpr (std::integral<Value>) {
+    constexpr double most = std::numeric_limits<Value>::max(), exact = 9007199254740991;
+    rule.least = std::max(rule.least, 0.0);
+    rule.most = std::min({rule.most, most, exact});
+  }
+  return rule;
 }
 
-template <class List, class Object>
-void read_list(const List& list, const Fields& fields, Object& to);
+/// Refuses a number that its limits do not allow, or that is not whole where it must be.
+void check_number(double number, bool whole, const FieldRule& limits, const Place& place);
 
-/// Reads what write_fields wrote, or an older Fathom. Throws Error(document_malformed) naming the
-/// place of the first fault and what was expected there.
+template <class List, class Object>
+void read_list(const List& list, const Fields& fields, Object& to) {
+  for_each_field(list, [&](const auto& item) {
+    if constexpr (requires { item.list; })
+      read_list(item.list, fields.object(item.name), to);
+    else if (item.rule.presence == Presence::required || fields.has(item.name))
+      read_fields(fields.member(item.name), fields.place().at(item.name), item.rule,
+                  to.*item.member);
+  });
+}
+
 template <class Value>
 void read_fields(simdjson::dom::element json, const Place& place, const FieldRule& rule,
                  Value& to) {
@@ -179,30 +319,21 @@ void read_fields(simdjson::dom::element json, const Place& place, const FieldRul
     else
       to = number_of(json, place);
   } else if constexpr (std::same_as<Value, bool>) {
-    to = truth_of(json, place);
+    to = typed<bool>(json, place, "true or false");
   } else if constexpr (std::is_enum_v<Value>) {
-    to = word_of<Value>(json, place);
+    const std::string word = text_of(json, place);
+    const auto known = from_string<Value>(word);
+    if (!known)
+      place.refuse(fmt::format("is \"{}\"; expected: one of \"{}\"", quotable(word),
+                               fmt::join(enum_words<Value>, "\", \"")));
+    to = *known;
   } else if constexpr (std::is_arithmetic_v<Value>) {
     const double number = number_of(json, place);
-    const FieldRule limits = within_type<Value>(rule);
-    const bool fits = number >= limits.least && number > limits.above && number <= limits.most;
-    if (!fits || (std::integral<Value> && number != std::floor(number)))
-      refuse_number(number, std::integral<Value>, limits, place);
+    check_number(number, std::integral<Value>, within_type<Value>(rule), place);
     to = static_cast<Value>(number);
   } else if (!json.is_null()) {  // a number that may be missing
     to = number_of(json, place);
   }
-}
-
-template <class List, class Object>
-void read_list(const List& list, const Fields& fields, Object& to) {
-  for_each_field(list, [&](const auto& item) {
-    if constexpr (requires { item.list; })
-      read_list(item.list, fields.object(item.name), to);
-    else if (item.rule.presence == Presence::required || fields.has(item.name))
-      read_fields(fields.member(item.name), fields.place().at(item.name), item.rule,
-                  to.*item.member);
-  });
 }
 
 template <class List, class Object>

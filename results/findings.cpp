@@ -4,15 +4,21 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <iterator>
 #include <sstream>
 
 #include "models/published.h"
-#include "results/version.h"
+#include "results/program.h"
+#include "results/statistics.h"
 
 namespace fathom {
 namespace {
+
+bool holds(const FigureRange& check, double value) {
+  return value >= check.least && value <= check.most;
+}
 
 /// Others' stay where they are, so that a document's order remains that of its probes.
 template <class Finding>
@@ -27,6 +33,125 @@ void replace_findings_of(const std::string& probe, std::vector<Finding>& all,
 }
 
 }  // namespace
+
+Claim evaluate(const ClaimRow& row, std::span<const Entry> entries) {
+  const Figures figures(row.reading, entries);
+  Claim claim{row.id, row.statement,     row.claimed,   ClaimVerdict::not_measured, "", {},
+              "",     row.source.author, row.source.gpu};
+  claim.figure = figures.tell(row.sentence, false);
+  const bool any = !claim.figure.empty();
+  int held = 0, failed = 0, missing = 0;
+  for (const FigureRange& check : row.checks) {
+    const double value = figures[check.quantity];
+    ++(std::isnan(value) ? missing : holds(check, value) ? held : failed);
+  }
+  bool refuted = failed > 0, in_part = failed > 0 && held > 0;
+  if (row.rule == Rule::cases) refuted = failed > 0 && held == 0 && missing == 0;
+  if (row.rule == Rule::effect) {
+    const double effect = figures[row.checks.front().quantity];
+    in_part = failed > 0 && holds(row.checks.front(), effect);
+    refuted = !std::isnan(effect) && !holds(row.checks.front(), effect);
+  }
+  const bool applies = std::ranges::all_of(row.premise, [&](const FigureRange& check) {
+    const double value = figures[check.quantity];
+    missing += std::isnan(value) ? 1 : 0;
+    return std::isnan(value) || holds(check, value);
+  });
+  if (any && !applies) {
+    claim.verdict = ClaimVerdict::does_not_apply;
+    claim.figure += ": " + figures.tell(row.unmet, false);
+  } else if (refuted) {
+    claim.verdict = ClaimVerdict::refuted;
+  } else if (in_part) {
+    claim.verdict = ClaimVerdict::conditional;
+  } else if (missing > 0 && !(row.rule == Rule::those_measured && held > 0)) {
+    const std::string& counted = figures.why_missing();
+    claim.figure = (counted.empty() ? row.missing : counted) + (any ? "; " : "") + claim.figure;
+  } else if (held > 0) {
+    claim.verdict = ClaimVerdict::confirmed;
+  }
+  if (any || claim.verdict != ClaimVerdict::not_measured) claim.evidence = figures.evidence();
+  return claim;
+}
+
+Fact unmeasured(const Fact& fact, std::string reason) {
+  Fact missing{fact.id, fact.subject, fact.quantity, fact.unit, fact.better};
+  missing.reason = std::move(reason);
+  return missing;
+}
+
+std::string why_missing(const Entry* entry, std::string absent) {
+  if (entry == nullptr) return absent;
+  return entry->verdict.reasons.empty() ? "the case gave no value" : entry->verdict.reasons.front();
+}
+
+void scale(Fact& fact, double factor) {
+  *fact.value *= factor;
+  if (!fact.interval) return;
+  fact.interval->low *= factor;
+  fact.interval->high *= factor;
+}
+
+Fact evaluate(const FactRow& row, std::span<const Entry> entries) {
+  const auto measured = [&](const Entry& e) {
+    return is_measured(e) && (!row.only || row.only(e));
+  };
+  const Figure one = [](const Entry&) { return 1; };
+  const bool of_several = row.pick == Pick::median;
+  const std::string& unit = row.name.unit;
+  const Quantities reading{
+      {"any", row.where, Pick::first, one, "", row.only},
+      {"tried", row.where, Pick::count, one, "", row.only},
+      {"", row.where, of_several ? Pick::first : row.pick, row.figure, "", measured},
+      {"measured", row.where, Pick::count, row.figure, "", measured},
+      {"low", row.where, Pick::least, row.figure, unit, measured},
+      {"high", row.where, Pick::most, row.figure, unit, measured},
+      formula("rivals",
+              [](const Figures& f) { return f["tried"] > 1 ? f["tried"] : std::nan(""); })};
+  const Figures figures(reading, entries);
+  const Entry* entry = figures.entry("");
+  if (entry == nullptr) return unmeasured(row.name, why_missing(figures.entry("any"), row.absent));
+  Fact fact = row.name;
+  fact.method = figures.tell(row.method, false);
+  if (of_several) {
+    std::vector<double> values;
+    for (const Entry* each : select(entries, row.where)) {
+      const double value = measured(*each) ? row.figure(*each) : std::nan("");
+      if (std::isnan(value)) continue;
+      values.push_back(value);
+      fact.evidence.push_back(each->name);
+      fact.repeats += static_cast<int>(each->samples.size());
+      if (each->bound && (!fact.bound || each->bound->value > fact.bound->value))
+        fact.bound = each->bound;
+    }
+    fact.value = median(values);
+    fact.interval = median_interval(values);
+    return fact;
+  }
+  if (fact.unit.empty()) {
+    fact.unit = entry->metric.unit;
+    fact.better = entry->metric.better;
+  }
+  fact.value = entry->metric.value;
+  fact.interval = entry->interval;
+  fact.repeats = static_cast<int>(entry->samples.size());
+  fact.evidence = {entry->name};
+  fact.bound = entry->bound;
+  fact.counters = entry->counters;
+  if (row.change) row.change(fact, *entry);
+  return fact;
+}
+
+Findings evaluate(const Conclusions& rows, std::span<const Entry> entries) {
+  Findings findings;
+  for (const ClaimRow& row : rows.claims) findings.claims.push_back(evaluate(row, entries));
+  for (const FactRow& row : rows.facts) findings.facts.push_back(evaluate(row, entries));
+  for (const auto part : rows.more_facts)
+    std::ranges::move(part(entries), std::back_inserter(findings.facts));
+  findings.views = rows.views;
+  findings.answer = Figures(rows.reading, entries, findings.facts).tell(rows.answer);
+  return findings;
+}
 
 void put_findings(const std::string& probe, const Conclude& conclude, Document& document) {
   std::vector<Entry> entries;

@@ -1,4 +1,4 @@
-#include "results/segmentation.h"
+#include "results/statistics.h"
 
 #include <fmt/format.h>
 
@@ -13,8 +13,6 @@
 #include <set>
 #include <stdexcept>
 #include <utility>
-
-#include "results/statistics.h"
 
 namespace fathom {
 namespace {

@@ -95,9 +95,8 @@ PairedRatio paired_ratio(std::span<const double> own, std::span<const double> op
 
 double robust_spread(std::span<const double> samples) {
   const double centre = median(samples);
-  std::vector<double> deviations;
-  deviations.reserve(samples.size());
-  for (const double sample : samples) deviations.push_back(std::abs(sample - centre));
+  std::vector<double> deviations(samples.begin(), samples.end());
+  for (double& deviation : deviations) deviation = std::abs(deviation - centre);
   return mad_to_standard_deviation * median(deviations);
 }
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "results/format.h"
+#include "results/text.h"
 
 namespace fathom {
 namespace {
@@ -42,8 +42,9 @@ std::string difference(double value, double expected, double tolerance, const st
       tolerance == 0 ? "they must be equal" : format_percent(tolerance) + " allowed");
 }
 
-/// What clocks and the GPU's own throttle reasons say of noise, in words where they are known.
-std::vector<std::string> clock_causes(const Telemetry& telemetry) {
+/// What clocks, the GPU's own throttle reasons and the way of sampling say of noise.
+std::string noise_causes(const Entry& entry) {
+  const Telemetry& telemetry = entry.telemetry;
   std::vector<std::string> causes;
   for (const auto& [clock, range] :
        {std::pair{"SM", &telemetry.sm_clock_hz}, {"memory", &telemetry.memory_clock_hz}})
@@ -62,11 +63,6 @@ std::vector<std::string> clock_causes(const Telemetry& telemetry) {
     else if (reason != "applications_clocks_setting")
       causes.push_back(fmt::format("throttle reason {}", reason));
   }
-  return causes;
-}
-
-std::string noise_causes(const Entry& entry) {
-  std::vector<std::string> causes = clock_causes(entry.telemetry);
   if (!entry.timing.stop.empty() && entry.timing.stop != "converged") {
     causes.push_back(fmt::format("sampling stopped at its {} with {} samples", entry.timing.stop,
                                  entry.samples.size()));
@@ -77,8 +73,8 @@ std::string noise_causes(const Entry& entry) {
     causes.push_back(fmt::format("a sample of {} is close to the event timer's resolution of {}",
                                  format_time(sample_s), format_time(event_resolution_s)));
   }
-  if (!entry.telemetry.missing_reason.empty())
-    causes.push_back(fmt::format("clocks are unknown: {}", entry.telemetry.missing_reason));
+  if (!telemetry.missing_reason.empty())
+    causes.push_back(fmt::format("clocks are unknown: {}", telemetry.missing_reason));
   if (causes.empty()) return "no cause seen in clocks or throttle reasons";
   return fmt::format("{}", fmt::join(causes, "; "));
 }

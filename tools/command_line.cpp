@@ -20,8 +20,8 @@
 #include "results/fail.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
+#include "results/program.h"
 #include "results/text.h"
-#include "results/version.h"
 #include "tools/programs.h"
 
 namespace fathom {

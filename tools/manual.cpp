@@ -15,7 +15,7 @@
 #include "fleet/commands/fleet_commands.h"
 #include "gate/commands/gate_commands.h"
 #include "results/files.h"
-#include "results/version.h"
+#include "results/program.h"
 #include "tools/command_line.h"
 #include "tools/commands.h"
 

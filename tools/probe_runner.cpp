@@ -17,7 +17,7 @@
 
 #include "results/document_io.h"
 #include "results/files.h"
-#include "results/probe_environment.h"
+#include "results/program.h"
 #include "results/text.h"
 
 namespace fathom {

@@ -18,7 +18,6 @@
 #include "results/error.h"
 #include "results/fail.h"
 #include "results/files.h"
-#include "results/format.h"
 #include "results/text.h"
 #include "tools/child_process.h"
 #include "tools/output_folder.h"

@@ -11,7 +11,7 @@
 #include "results/document_io.h"
 #include "results/error.h"
 #include "results/files.h"
-#include "results/probe_environment.h"
+#include "results/program.h"
 #include "tools/child_process.h"
 #include "tools/output_folder.h"
 #include "tools/programs.h"

@@ -19,7 +19,6 @@
 #include "results/error.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
-#include "results/format.h"
 #include "results/text.h"
 #include "tools/output_folder.h"
 #include "tools/programs.h"

@@ -17,7 +17,6 @@
 #include "results/fail.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
-#include "results/format.h"
 #include "results/text.h"
 #include "results/verdict.h"
 #include "tools/commands.h"

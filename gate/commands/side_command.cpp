@@ -10,8 +10,8 @@
 
 #include "results/fail.h"
 #include "results/files.h"
-#include "results/format.h"
-#include "results/probe_environment.h"
+#include "results/program.h"
+#include "results/text.h"
 #include "tools/output_folder.h"
 
 namespace fathom::gate {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <utility>
 
-#include "results/format.h"
-#include "results/query.h"
+#include "results/findings.h"
+#include "results/text.h"
 
 namespace fathom::gemm {
 namespace {

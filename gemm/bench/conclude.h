@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gemm/bench/shapes.h"
-#include "results/rows.h"
+#include "results/findings.h"
 
 namespace fathom::gemm {
 
@@ -33,7 +33,7 @@ struct Ladder {
 /// Type by type, the ladder at the shown size and what was requested.
 std::vector<Ladder> ladders_of(std::span<const Entry> entries);
 
-// Rows of claims (results/rows.h): throughputs at the compared size, in FLOP/s.
+// Rows of claims (results/findings.h): throughputs at the compared size, in FLOP/s.
 
 /// A rung's, or another figure of its entry there.
 Quantity rung_at_size(std::string name, const std::string& rung, const char* type = "fp32",

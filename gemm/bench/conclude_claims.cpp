@@ -6,7 +6,7 @@
 
 #include "gemm/bench/conclude.h"
 
-// What is claimed of products, as rows (results/rows.h).
+// What is claimed of products, as rows (results/findings.h).
 
 namespace fathom::gemm {
 namespace {

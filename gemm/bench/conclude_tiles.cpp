@@ -7,9 +7,9 @@
 #include <map>
 
 #include "gemm/bench/conclude.h"
-#include "results/format.h"
-#include "results/query.h"
+#include "results/findings.h"
 #include "results/statistics.h"
+#include "results/text.h"
 
 namespace fathom::gemm {
 namespace {

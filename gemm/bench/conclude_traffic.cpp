@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "gemm/bench/conclude.h"
-#include "results/format.h"
+#include "results/text.h"
 
 // What is claimed of the fp32 ladders' traffic, and of what it makes warps wait for.
 

@@ -6,8 +6,7 @@
 
 #include "gemm/bench/conclude.h"
 #include "results/findings.h"
-#include "results/format.h"
-#include "results/query.h"
+#include "results/text.h"
 
 namespace fathom::gemm {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "probes/atomics/patterns.h"
-#include "results/rows.h"
+#include "results/findings.h"
 
 namespace fathom::atomics {
 namespace {

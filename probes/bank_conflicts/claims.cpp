@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "probes/claims.h"
-#include "results/rows.h"
+#include "results/findings.h"
 
 namespace fathom::bank_conflicts {
 namespace {

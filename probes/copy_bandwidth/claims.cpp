@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "probes/claims.h"
-#include "results/rows.h"
+#include "results/findings.h"
 
 namespace fathom::copy_bandwidth {
 
@@ -15,16 +15,16 @@ Quantity width(std::string name, I bytes, I block = 1024) {
 }
 
 /// "4": with 4 bytes and 1024 threads a block.
-Reading widths(std::initializer_list<I> of) {
-  Reading reading;
+Quantities widths(std::initializer_list<I> of) {
+  Quantities reading;
   for (const I bytes : of) reading.push_back(width(std::to_string(bytes), bytes));
   return reading;
 }
 
 /// All widths, and the fastest of those that claims compare.
-Reading all_widths(const Reading& more = {}) {
+Quantities all_widths(const Quantities& more = {}) {
   const auto best = [](const Figures& f) { return f.range({"4", "8", "16", "32"}).second; };
-  return widths({2, 4, 8, 16, 32}) + Reading{formula("best", best, "B/s")} + more;
+  return widths({2, 4, 8, 16, 32}) + Quantities{formula("best", best, "B/s")} + more;
 }
 
 std::vector<ClaimRow> by_width() {
@@ -120,25 +120,25 @@ std::vector<ClaimRow> by_counters() {
                 {"32 global_load_requests/16 global_load_requests", 1, 1}},
                "{32 global_load_sectors} sectors in {32 global_load_requests} requests, against "
                "{16 global_load_sectors} in {16 global_load_requests} with 16 bytes"},
-      ClaimRow{
-          "V7",
-          toyx,
-          "Wider accesses win only by issuing fewer instructions and requests",
-          "requests fall 1 : 1/2 : 1/4",
-          widths({4, 8, 16}) + Reading{{"batch", batch}, formula("counterexample", counterexample)},
-          {{"4 global_load_requests/8 global_load_requests", 2, 2},
-           {"4 global_load_requests/16 global_load_requests", 4, 4},
-           {"4 global_load_instructions/4 global_load_requests", 1, 1},
-           {"counterexample", 0, 1 / same_speed}},
-          "{4 global_load_requests} / {8 global_load_requests} / {16 global_load_requests} "
-          "requests and as many instructions for 4 / 8 / 16 bytes, {4 global_load_sectors} "
-          "sectors each: {4} / {8} / {16}[; but 2 bytes with 16 loads in flight: {batch "
-          "global_load_requests} requests, {batch}]"},
+      ClaimRow{"V7",
+               toyx,
+               "Wider accesses win only by issuing fewer instructions and requests",
+               "requests fall 1 : 1/2 : 1/4",
+               widths({4, 8, 16}) +
+                   Quantities{{"batch", batch}, formula("counterexample", counterexample)},
+               {{"4 global_load_requests/8 global_load_requests", 2, 2},
+                {"4 global_load_requests/16 global_load_requests", 4, 4},
+                {"4 global_load_instructions/4 global_load_requests", 1, 1},
+                {"counterexample", 0, 1 / same_speed}},
+               "{4 global_load_requests} / {8 global_load_requests} / {16 global_load_requests} "
+               "requests and as many instructions for 4 / 8 / 16 bytes, {4 global_load_sectors} "
+               "sectors each: {4} / {8} / {16}[; but 2 bytes with 16 loads in flight: {batch "
+               "global_load_requests} requests, {batch}]"},
       ClaimRow{"V8",
                toyx,
                "The stall behind V2 sits on the 2-byte store instruction",
                "warp-stall breakdown",
-               widths({2, 16}) + Reading{formula("over wide", over_wide)},
+               widths({2, 16}) + Quantities{formula("over wide", over_wide)},
                {{"2 stall_share_store/2 stall_share_load", 1}, {"over wide", 1 / same_speed}},
                "{2 stall_share_store:.1f} % of the waiting at the store, {2 stall_share_load:.1f} "
                "% at the load[; at the store a warp waits for what the load brings in {2 "

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "probes/energy/loops.h"
-#include "results/format.h"
-#include "results/rows.h"
+#include "results/findings.h"
+#include "results/text.h"
 
 namespace fathom::energy {
 namespace {

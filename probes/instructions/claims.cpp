@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "probes/instructions/instructions.h"
-#include "results/rows.h"
+#include "results/findings.h"
 
 namespace fathom::instructions {
 namespace {

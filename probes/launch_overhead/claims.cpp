@@ -1,6 +1,6 @@
 #include "probes/launch_overhead/claims.h"
 
-#include "results/rows.h"
+#include "results/findings.h"
 
 namespace fathom::launch_overhead {
 namespace {

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "probes/links/bounds.h"
-#include "results/rows.h"
+#include "results/findings.h"
 
 namespace fathom::links {
 namespace {

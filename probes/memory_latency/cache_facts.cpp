@@ -8,7 +8,7 @@
 
 #include "models/cache_sets.h"
 #include "probes/memory_latency/facts.h"
-#include "results/format.h"
+#include "results/text.h"
 
 namespace fathom::memory_latency {
 namespace {

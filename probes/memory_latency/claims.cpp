@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "probes/memory_latency/facts.h"
-#include "results/format.h"
+#include "results/text.h"
 
 namespace fathom::memory_latency {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "results/rows.h"
-#include "results/segmentation.h"
+#include "results/findings.h"
+#include "results/statistics.h"
 
 namespace fathom::memory_latency {
 

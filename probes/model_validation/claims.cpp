@@ -1,7 +1,7 @@
 #include "probes/claims.h"
 
 #include "models/transformer.h"
-#include "results/rows.h"
+#include "results/findings.h"
 
 namespace fathom::model_validation {
 namespace {
@@ -40,7 +40,7 @@ ClaimRow l1() {
       {"8B", {{32, 4096, 32, 8, 0, 128256, 14336}, 8030261248, 128 * KiB}},
       {"70B", {{80, 8192, 64, 8, 0, 128256, 28672}, 70553706496, 320 * KiB}},
       {"7B", {qwen, 7615616512, 56 * KiB}}};
-  Reading reading;
+  Quantities reading;
   std::vector<FigureRange> checks;
   const auto add = [&](const std::string& name, double counted, double wanted) {
     reading.push_back(formula(name, [=](const Figures&) { return counted; }));

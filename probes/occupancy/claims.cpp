@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "probes/claims.h"
-#include "results/rows.h"
+#include "results/findings.h"
 
 namespace fathom::occupancy {
 namespace {
@@ -52,11 +52,11 @@ ClaimRow o2() {
   const auto lower = [](const Figures& f) {
     return std::isnan(f["short"]) ? f["short"] : f["short"] <= same_speed;
   };
-  Reading reading{{"short", usual, Pick::most, share_achieved},
-                  {"whole", {{"grid", "whole waves"}}, Pick::least, share_achieved},
-                  least("one", 1),
-                  least("four", 4),
-                  formula("lower", lower)};
+  Quantities reading{{"short", usual, Pick::most, share_achieved},
+                     {"whole", {{"grid", "whole waves"}}, Pick::least, share_achieved},
+                     least("one", 1),
+                     least("four", 4),
+                     formula("lower", lower)};
   std::string listed;
   for (const I threads : {32, 64, 128, 192, 256, 384, 512, 768, 1024}) {
     const std::string name = std::to_string(threads) + " threads";
@@ -110,14 +110,14 @@ ClaimRow o4() {
   const auto by_resource = [](const Entry& e) {
     return is_measured(e) && !matches(e, {{"turned", "block size"}});
   };
-  Reading reading{{"right", {}, Pick::sum, as_the_driver_says, "", by_resource},
-                  {"kernels", {}, Pick::count, metric_of, "", by_resource},
-                  {"step",
-                   {{"grid", "persistent"}, {loads, I{1}}},
-                   Pick::least,
-                   share_achieved,
-                   "",
-                   by_resource}};
+  Quantities reading{{"right", {}, Pick::sum, as_the_driver_says, "", by_resource},
+                     {"kernels", {}, Pick::count, metric_of, "", by_resource},
+                     {"step",
+                      {{"grid", "persistent"}, {loads, I{1}}},
+                      Pick::least,
+                      share_achieved,
+                      "",
+                      by_resource}};
   std::string listed;
   const auto warps = [&](const std::string& name, const char* turned, I threads, I kib,
                          double registers) {

@@ -1,11 +1,11 @@
 #include "probes/claims.h"
-#include "results/rows.h"
+#include "results/findings.h"
 
 namespace fathom::tail_effect {
 
 Findings conclude(std::span<const Entry> entries) {
   // Time at 1.5 waves over that at 2, by kind of block: 1 for a staircase, 0.75 in proportion.
-  Reading reading;
+  Quantities reading;
   std::vector<FigureRange> checks;
   std::vector<View> views;
   for (const std::string kind : {"latency-bound", "throughput-bound", "memory-bound"}) {

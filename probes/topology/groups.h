@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "probes/topology/clustering.h"
-#include "results/rows.h"
+#include "results/findings.h"
 
 // Groups of SMs by each method, and the facts that they make. Labels are by SM number: label i is
 // of SM i. What a method cannot tell it gives a `reason` for; what else it has is then not read.

@@ -1,5 +1,5 @@
 #include "probes/claims.h"
-#include "results/rows.h"
+#include "results/findings.h"
 
 namespace fathom::warp_reduce {
 namespace {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "results/fail.h"
-#include "results/strict_json.h"
+#include "results/fields.h"
 #include "results/text.h"
 
 namespace fathom::reports {

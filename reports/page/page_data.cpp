@@ -5,10 +5,10 @@
 #include "reports/machine.h"
 #include "reports/page/assets.h"
 #include "reports/page/page.h"
+#include "results/document.h"
 #include "results/document_io.h"
 #include "results/error.h"
-#include "results/names.h"
-#include "results/rows.h"
+#include "results/findings.h"
 
 namespace fathom::reports {
 namespace {

@@ -13,7 +13,7 @@
 #include "reports/markdown.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
-#include "results/format.h"
+#include "results/text.h"
 #include "studies/gate/noise_study.h"
 #include "studies/study_main.h"
 

@@ -9,8 +9,8 @@
 #include "reports/markdown.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
-#include "results/format.h"
 #include "results/statistics.h"
+#include "results/text.h"
 #include "studies/gate/simulation.h"
 #include "studies/study_main.h"
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "results/format.h"
+#include "results/text.h"
 #include "sandbox.h"
 
 using namespace fathom;

@@ -25,7 +25,7 @@
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/files.h"
-#include "results/probe_environment.h"
+#include "results/program.h"
 
 namespace {
 

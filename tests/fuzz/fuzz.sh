@@ -23,7 +23,7 @@ add() { # FOLDER NAME...
   local name
   for name in "${@:2}"; do sources+=("$root/$1/$name.cpp"); done
 }
-add results document_io files format json_fields query statistics text
+add results document_io fields files statistics text
 case $target in
   gate)
     seeds=$here/corpus
@@ -36,7 +36,7 @@ case $target in
   page)
     seeds=$here/pages
     add tests/fuzz page_fuzz
-    add results rows verdict
+    add results figures verdict
     add models roofline
     add tools output_folder
     for source in "$root"/reports/*.cpp "$root"/fleet/*.cpp; do

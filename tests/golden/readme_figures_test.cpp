@@ -3,7 +3,7 @@
 #include "gemm/bench/conclude.h"
 #include "reports/report.h"
 #include "results/document_io.h"
-#include "results/query.h"
+#include "results/findings.h"
 #include "tests/testing.h"
 #include "tools/commands.h"
 

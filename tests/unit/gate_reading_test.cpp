@@ -7,7 +7,7 @@
 
 #include "gate/decision.h"
 #include "gate/run_metrics.h"
-#include "results/names.h"
+#include "results/document.h"
 #include "results/text.h"
 #include "tests/fuzz/gate_fuzz.h"
 #include "tests/golden/golden.h"

@@ -6,7 +6,7 @@
 #include "gemm/best/plan.h"
 #include "gemm/best/tf32_planes.h"
 #include "results/document_io.h"
-#include "results/query.h"
+#include "results/findings.h"
 #include "tests/testing.h"
 
 using namespace fathom;

@@ -4,7 +4,6 @@
 #include "probes/claims.h"
 #include "results/document_io.h"
 #include "results/findings.h"
-#include "results/query.h"
 #include "results/verdict.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_entries.h"

@@ -2,7 +2,7 @@
 
 #include "reports/columns.h"
 #include "results/document_io.h"
-#include "results/query.h"
+#include "results/findings.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 #include "tests/unit/report_folder.h"

@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "results/document_io.h"
-#include "results/query.h"
+#include "results/findings.h"
 #include "sample_document.h"
 #include "test_folder.h"
 #include "tests/testing.h"

@@ -1,8 +1,7 @@
 // Figures, times and words as they are written for people.
 
-#include "results/format.h"
-
 #include "results/text.h"
+
 #include "tests/testing.h"
 
 using namespace fathom;
@@ -65,8 +64,8 @@ TEST_CASE("Quantities follow the document's units", "[results]") {
 }
 
 TEST_CASE("Axis values read as in the probe's own names", "[results]") {
-  CHECK(format_axis_value(std::string("float4")) == "float4");
-  CHECK(format_axis_value(0.5) == "0.5");
+  CHECK(format_axis_value("type", std::string("float4")) == "float4");
+  CHECK(format_axis_value("share", 0.5) == "0.5");
   CHECK(format_axis_value("size", std::int64_t{1} << 30) == "1 GiB");
   CHECK(format_axis_value("tile_bytes", std::int64_t{2048}) == "2 KiB");
   CHECK(format_axis_value("size", std::string("all")) == "all");

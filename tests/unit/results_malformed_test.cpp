@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "results/document_io.h"
-#include "results/strict_json.h"
+#include "results/fields.h"
 #include "results/text.h"
 #include "sample_document.h"
 #include "tests/testing.h"

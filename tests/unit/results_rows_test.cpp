@@ -1,4 +1,4 @@
-#include "results/rows.h"
+#include "results/findings.h"
 
 #include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
@@ -7,7 +7,7 @@ using namespace fathom;
 
 namespace {
 
-const Reading two{{"a", {{"x", "a"}}}, {"b", {{"x", "b"}}}};
+const Quantities two{{"a", {{"x", "a"}}}, {"b", {{"x", "b"}}}};
 
 std::vector<Entry> entries_of(double a, double b) {
   std::vector<Entry> entries{planted::entry("A", {{"x", "a"}}, a),

@@ -1,6 +1,6 @@
-#include "results/segmentation.h"
+#include "results/statistics.h"
 
-#include "results/query.h"
+#include "results/findings.h"
 #include "tests/testing.h"
 
 using namespace fathom;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "results/document.h"
-#include "results/rows.h"
+#include "results/findings.h"
 #include "results/statistics.h"
 #include "results/verdict.h"
 

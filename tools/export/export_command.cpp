@@ -14,11 +14,11 @@
 
 #include "reports/facts.h"
 #include "reports/facts_table.h"
+#include "results/document.h"
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
-#include "results/names.h"
 #include "results/text.h"
 #include "tools/commands.h"
 #include "tools/export/export.h"

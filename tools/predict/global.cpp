@@ -7,7 +7,6 @@
 
 #include "results/fail.h"
 #include "results/flag_checks.h"
-#include "results/format.h"
 #include "results/text.h"
 #include "tools/predict/predict.h"
 

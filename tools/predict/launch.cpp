@@ -10,7 +10,6 @@
 #include "models/tile_quantisation.h"
 #include "results/fail.h"
 #include "results/flag_checks.h"
-#include "results/format.h"
 #include "results/text.h"
 #include "tools/predict/predict.h"
 

@@ -10,10 +10,9 @@
 #include "reports/facts.h"
 #include "results/document_io.h"
 #include "results/fail.h"
+#include "results/fields.h"
+#include "results/findings.h"
 #include "results/flag_checks.h"
-#include "results/format.h"
-#include "results/query.h"
-#include "results/strict_json.h"
 #include "results/text.h"
 #include "tools/predict/predict.h"
 

@@ -12,8 +12,6 @@
 #include "results/fail.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
-#include "results/format.h"
-#include "results/strict_json.h"
 #include "results/text.h"
 
 namespace fathom {

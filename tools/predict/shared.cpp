@@ -14,7 +14,7 @@
 #include "models/swizzle.h"
 #include "results/fail.h"
 #include "results/flag_checks.h"
-#include "results/format.h"
+#include "results/text.h"
 #include "tools/predict/predict.h"
 
 namespace fathom {

@@ -5,9 +5,9 @@
 #include <tuple>
 
 #include "results/fail.h"
+#include "results/fields.h"
 #include "results/flag_checks.h"
-#include "results/format.h"
-#include "results/strict_json.h"
+#include "results/text.h"
 #include "tools/predict/predict.h"
 
 namespace fathom {

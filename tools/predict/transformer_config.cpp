@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "results/fail.h"
+#include "results/fields.h"
 #include "results/files.h"
-#include "results/strict_json.h"
 #include "tools/predict/predict.h"
 
 namespace fathom {

@@ -128,7 +128,7 @@ function figure(value, unit) {
   const [factor, sign] = prefixes.find(([f]) => Math.abs(value) >= f) ?? prefixes.at(-1);
   return `${digits(value / factor)} ${sign}${counted ? ' ' : ''}${unit ?? ''}`.trim();
 }
-// An axis that counts bytes, as results/format.h has it.
+// An axis that counts bytes, as results/text.h has it.
 const axisText = (name, v) => typeof v !== 'number' ? `${v ?? ''}` :
     name === 'size' || name.endsWith('(B)') || name.endsWith('bytes') ? bytes(v) :
                                                                         digits(v);

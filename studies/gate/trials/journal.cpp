@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "results/fail.h"
+#include "results/fields.h"
 #include "results/files.h"
-#include "results/strict_json.h"
 
 namespace fathom::gate {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "results/names.h"
+#include "results/document.h"
 
 namespace fathom::gate {
 
@@ -48,7 +48,7 @@ struct TrialPlan {
 struct TrialOptions {
   TrialKind kind = TrialKind::unchanged;
   std::uint64_t seed = 1;
-  std::size_t slowed = 0;     ///< metrics slowed in one decision; 0: a third of them
+  std::size_t slowed = 0;       ///< metrics slowed in one decision; 0: a third of them
   std::vector<double> sizes{};  ///< relative; each is used equally often
   std::vector<LoadPattern> patterns{};
 };

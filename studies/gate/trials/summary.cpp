@@ -12,8 +12,8 @@
 #include "reports/markdown.h"
 #include "results/fail.h"
 #include "results/files.h"
-#include "results/format.h"
 #include "results/statistics.h"
+#include "results/text.h"
 #include "studies/gate/simulation.h"
 
 namespace fathom::gate {

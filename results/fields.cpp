@@ -1,10 +1,6 @@
-#include "results/json_fields.h"
-
-#include <algorithm>
-#include <nlohmann/json.hpp>
+#include "results/fields.h"
 
 #include "results/fail.h"
-#include "results/text.h"
 
 namespace fathom {
 namespace {
@@ -16,22 +12,6 @@ using Json = nlohmann::json;
 constexpr std::size_t max_depth = 64;
 constexpr std::size_t max_keys = 1000;
 constexpr std::size_t max_quoted = 200;
-
-/// Says what is wrong, and where, by the slower parser, which knows the place and here keeps
-/// nothing.
-[[noreturn]] void refuse_text(std::string_view text, const std::string& origin,
-                              const std::string& expected) {
-  std::string fault = "a number that no result has";
-  try {
-    [[maybe_unused]] const Json nothing = Json::parse(
-        text.begin(), text.end(), [](int, Json::parse_event_t, Json&) { return false; });
-  } catch (const Json::exception& error) {
-    fault = error.what();
-    fault.erase(0, fault.find("] ") + 2);  // the exception's class
-  }
-  fail(ExitCode::document_malformed, "{}: is not JSON: {}; it may be truncated, or not {}.", origin,
-       quotable(fault, max_quoted), expected);
-}
 
 }  // namespace
 
@@ -47,13 +27,24 @@ void Place::refuse(const std::string& what) const {
        what);
 }
 
-const char* kind_of(dom::element value) {
-  return value.is_array()    ? "an array"
-         : value.is_object() ? "an object"
-         : value.is_string() ? "a string"
-         : value.is_bool()   ? "true or false"
-         : value.is_null()   ? "null"
-                             : "a number";
+void refuse_kind(dom::element value, const Place& place, const char* expected) {
+  const char* kind = value.is_array()    ? "an array"
+                     : value.is_object() ? "an object"
+                     : value.is_string() ? "a string"
+                     : value.is_bool()   ? "true or false"
+                     : value.is_null()   ? "null"
+                                         : "a number";
+  place.refuse(fmt::format("is {}; expected: {}", kind, expected));
+}
+
+void check_number(double number, bool whole, const FieldRule& limits, const Place& place) {
+  const bool fits = number >= limits.least && number > limits.above && number <= limits.most;
+  if (fits && (!whole || number == std::floor(number))) return;
+  std::string expected = whole ? "a whole number" : "a number";
+  for (const auto& [words, limit] :
+       {std::pair{"at least", limits.least}, {"above", limits.above}, {"at most", limits.most}})
+    if (std::isfinite(limit)) expected += fmt::format(", {} {}", words, limit);
+  place.refuse(fmt::format("is {}; expected: {}", number, expected));
 }
 
 Fields::Fields(dom::element value, const Place& place)
@@ -96,12 +87,6 @@ std::string date_of(std::string text, const Place& place) {
   return text;
 }
 
-std::string_view without_byte_order_mark(std::string_view text) {
-  constexpr std::string_view mark = "\xEF\xBB\xBF";
-  if (text.starts_with(mark)) text.remove_prefix(mark.size());
-  return text;
-}
-
 ParsedJson::ParsedJson(std::string_view text, const std::string& origin,
                        const std::string& expected) {
   text = without_byte_order_mark(text);
@@ -117,8 +102,18 @@ ParsedJson::ParsedJson(std::string_view text, const std::string& origin,
     fail(ExitCode::document_malformed,
          "{}: nests deeper than {} levels, deeper than any file of Fathom's: give {}.", origin,
          max_depth, expected);
+  // The slower parser knows the place of the fault, and keeps nothing here.
   parser_ = dom::parser();  // its memory is not needed beside the other's
-  refuse_text(text, origin, expected);
+  std::string fault = "a number that no result has";
+  try {
+    [[maybe_unused]] const Json nothing = Json::parse(
+        text.begin(), text.end(), [](int, Json::parse_event_t, Json&) { return false; });
+  } catch (const Json::exception& error) {
+    fault = error.what();
+    fault.erase(0, fault.find("] ") + 2);  // the exception's class
+  }
+  fail(ExitCode::document_malformed, "{}: is not JSON: {}; it may be truncated, or not {}.", origin,
+       quotable(fault, max_quoted), expected);
 }
 
 Json parse_strict_json(std::string_view text, const std::string& origin,

@@ -2,6 +2,13 @@
 
 namespace fathom {
 
+// What programs are told of their build and by those who start them.
+
+/// "0.2.0", and the commit this program was built from ("1a2b3c4d", with "-dirty" behind it where
+/// the tree had changes, "unknown" outside a git checkout).
+const char* version();
+const char* commit();
+
 // Environment variables by which those who start probes say what they have no use for. Variables
 // and no flags, since the gate sets them for builds of before them, which do not know them.
 

@@ -1,15 +1,14 @@
-#include "results/rows.h"
+#include "results/findings.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <set>
 #include <utility>
 
-#include "results/format.h"
 #include "results/statistics.h"
+#include "results/text.h"
 
 namespace fathom {
 namespace {
@@ -34,11 +33,85 @@ const Entry* picked(const std::vector<const Entry*>& entries, Pick pick, const F
 
 bool is_noisy(const Entry& entry) { return entry.verdict.status == VerdictStatus::noisy; }
 
-bool holds(const FigureRange& check, double value) {
-  return value >= check.least && value <= check.most;
+}  // namespace
+
+const AxisValue* find_axis(const Entry& entry, const std::string& name) {
+  const auto found = std::ranges::find(entry.axes, name, &Axes::value_type::first);
+  return found == entry.axes.end() ? nullptr : &found->second;
 }
 
-}  // namespace
+double number_of(const AxisValue* value) {
+  if (value == nullptr) return nothing;
+  if (const auto* whole = std::get_if<std::int64_t>(value)) return static_cast<double>(*whole);
+  const auto* real = std::get_if<double>(value);
+  return real == nullptr ? nothing : *real;
+}
+
+bool matches(const Entry& entry, const AxisFilter& filter) {
+  return std::ranges::all_of(filter, [&](const auto& wanted) {
+    const AxisValue* value = find_axis(entry, wanted.first);
+    return value != nullptr && *value == wanted.second;
+  });
+}
+
+bool matches(const Entry& entry, const View& view) {
+  return std::ranges::all_of(view.where, [&](const auto& wanted) {
+    const AxisValue* value = find_axis(entry, wanted.first);
+    return value != nullptr && std::ranges::count(wanted.second, *value) > 0;
+  });
+}
+
+std::vector<const Entry*> select(std::span<const Entry> entries, const AxisFilter& filter) {
+  std::vector<const Entry*> found;
+  for (const Entry& entry : entries)
+    if (matches(entry, filter)) found.push_back(&entry);
+  return found;
+}
+
+const Entry* find_measured(std::span<const Entry> entries, const AxisFilter& filter) {
+  for (const Entry& entry : entries)
+    if (entry.metric.value && matches(entry, filter)) return &entry;
+  return nullptr;
+}
+
+const Entry* best(const std::vector<const Entry*>& entries) {
+  const auto rank = [](const Entry* entry) {
+    const std::optional<double>& value = entry->metric.value;
+    return value && entry->metric.better == Better::lower ? -*value : value;
+  };
+  const auto found = std::ranges::max_element(entries, {}, rank);
+  return found == entries.end() || !rank(*found) ? nullptr : *found;
+}
+
+std::vector<CurvePoint> curve_of(const std::vector<const Entry*>& entries,
+                                 const std::string& axis) {
+  std::vector<CurvePoint> curve;
+  for (const Entry* entry : entries)
+    if (const double x = number_of(find_axis(*entry, axis));
+        !std::isnan(x) && entry->metric.value && !entry->samples.empty())
+      curve.push_back({x, entry->samples});
+  std::ranges::stable_sort(curve, {}, &CurvePoint::x);
+  return curve;
+}
+
+const Opponent* fastest_opponent(const Entry& entry) {
+  const auto fastest = std::ranges::max_element(entry.opponents, {}, &Opponent::value);
+  return fastest == entry.opponents.end() || !fastest->value ? nullptr : &*fastest;
+}
+
+const Counter* find_counter(const Entry& entry, const std::string& role) {
+  const auto found = std::ranges::find(entry.counters, role, &Counter::role);
+  return found == entry.counters.end() ? nullptr : &*found;
+}
+
+std::optional<double> counter_value(const Entry& entry, const std::string& role) {
+  const Counter* counter = find_counter(entry, role);
+  return counter == nullptr ? std::nullopt : counter->value;
+}
+
+std::optional<double> sm_clock_of(const Entry& entry) {
+  return entry.timing.sm_clock_hz ? entry.timing.sm_clock_hz : entry.telemetry.sm_clock_hz.median;
+}
 
 std::string same_speed_sentence() {
   return fmt::format("Two speeds count as the same where the slower has at least {} of the faster.",
@@ -80,7 +153,7 @@ Quantity formula(std::string name, std::function<double(const Figures&)> value, 
   return {.name = std::move(name), .unit = std::move(unit), .formula = std::move(value)};
 }
 
-Figures::Figures(const Reading& reading, std::span<const Entry> entries,
+Figures::Figures(const Quantities& reading, std::span<const Entry> entries,
                  const std::vector<Fact>& facts) {
   for (const Quantity& quantity : reading) known_[quantity.name] = read(quantity, entries);
   const bool measured =
@@ -211,125 +284,6 @@ std::string Figures::tell(const std::string& sentence, bool mark_noisy) const {
   }
   if (asked && !any) return "";
   return text.starts_with("; ") ? text.substr(2) : text;  // without the parts before it
-}
-
-Claim evaluate(const ClaimRow& row, std::span<const Entry> entries) {
-  const Figures figures(row.reading, entries);
-  Claim claim{row.id, row.statement,     row.claimed,   ClaimVerdict::not_measured, "", {},
-              "",     row.source.author, row.source.gpu};
-  claim.figure = figures.tell(row.sentence, false);
-  const bool any = !claim.figure.empty();
-  int held = 0, failed = 0, missing = 0;
-  for (const FigureRange& check : row.checks) {
-    const double value = figures[check.quantity];
-    ++(std::isnan(value) ? missing : holds(check, value) ? held : failed);
-  }
-  bool refuted = failed > 0, in_part = failed > 0 && held > 0;
-  if (row.rule == Rule::cases) refuted = failed > 0 && held == 0 && missing == 0;
-  if (row.rule == Rule::effect) {
-    const double effect = figures[row.checks.front().quantity];
-    in_part = failed > 0 && holds(row.checks.front(), effect);
-    refuted = !std::isnan(effect) && !holds(row.checks.front(), effect);
-  }
-  const bool applies = std::ranges::all_of(row.premise, [&](const FigureRange& check) {
-    const double value = figures[check.quantity];
-    missing += std::isnan(value) ? 1 : 0;
-    return std::isnan(value) || holds(check, value);
-  });
-  if (any && !applies) {
-    claim.verdict = ClaimVerdict::does_not_apply;
-    claim.figure += ": " + figures.tell(row.unmet, false);
-  } else if (refuted) {
-    claim.verdict = ClaimVerdict::refuted;
-  } else if (in_part) {
-    claim.verdict = ClaimVerdict::conditional;
-  } else if (missing > 0 && !(row.rule == Rule::those_measured && held > 0)) {
-    const std::string& counted = figures.why_missing();
-    claim.figure = (counted.empty() ? row.missing : counted) + (any ? "; " : "") + claim.figure;
-  } else if (held > 0) {
-    claim.verdict = ClaimVerdict::confirmed;
-  }
-  if (any || claim.verdict != ClaimVerdict::not_measured) claim.evidence = figures.evidence();
-  return claim;
-}
-
-Fact unmeasured(const Fact& fact, std::string reason) {
-  Fact missing{fact.id, fact.subject, fact.quantity, fact.unit, fact.better};
-  missing.reason = std::move(reason);
-  return missing;
-}
-
-std::string why_missing(const Entry* entry, std::string absent) {
-  if (entry == nullptr) return absent;
-  return entry->verdict.reasons.empty() ? "the case gave no value" : entry->verdict.reasons.front();
-}
-
-void scale(Fact& fact, double factor) {
-  *fact.value *= factor;
-  if (!fact.interval) return;
-  fact.interval->low *= factor;
-  fact.interval->high *= factor;
-}
-
-Fact evaluate(const FactRow& row, std::span<const Entry> entries) {
-  const auto measured = [&](const Entry& e) {
-    return is_measured(e) && (!row.only || row.only(e));
-  };
-  const Figure one = [](const Entry&) { return 1; };
-  const bool of_several = row.pick == Pick::median;
-  const std::string& unit = row.name.unit;
-  const Reading reading{
-      {"any", row.where, Pick::first, one, "", row.only},
-      {"tried", row.where, Pick::count, one, "", row.only},
-      {"", row.where, of_several ? Pick::first : row.pick, row.figure, "", measured},
-      {"measured", row.where, Pick::count, row.figure, "", measured},
-      {"low", row.where, Pick::least, row.figure, unit, measured},
-      {"high", row.where, Pick::most, row.figure, unit, measured},
-      formula("rivals",
-              [](const Figures& f) { return f["tried"] > 1 ? f["tried"] : std::nan(""); })};
-  const Figures figures(reading, entries);
-  const Entry* entry = figures.entry("");
-  if (entry == nullptr) return unmeasured(row.name, why_missing(figures.entry("any"), row.absent));
-  Fact fact = row.name;
-  fact.method = figures.tell(row.method, false);
-  if (of_several) {
-    std::vector<double> values;
-    for (const Entry* each : select(entries, row.where)) {
-      const double value = measured(*each) ? row.figure(*each) : std::nan("");
-      if (std::isnan(value)) continue;
-      values.push_back(value);
-      fact.evidence.push_back(each->name);
-      fact.repeats += static_cast<int>(each->samples.size());
-      if (each->bound && (!fact.bound || each->bound->value > fact.bound->value))
-        fact.bound = each->bound;
-    }
-    fact.value = median(values);
-    fact.interval = median_interval(values);
-    return fact;
-  }
-  if (fact.unit.empty()) {
-    fact.unit = entry->metric.unit;
-    fact.better = entry->metric.better;
-  }
-  fact.value = entry->metric.value;
-  fact.interval = entry->interval;
-  fact.repeats = static_cast<int>(entry->samples.size());
-  fact.evidence = {entry->name};
-  fact.bound = entry->bound;
-  fact.counters = entry->counters;
-  if (row.change) row.change(fact, *entry);
-  return fact;
-}
-
-Findings evaluate(const Conclusions& rows, std::span<const Entry> entries) {
-  Findings findings;
-  for (const ClaimRow& row : rows.claims) findings.claims.push_back(evaluate(row, entries));
-  for (const FactRow& row : rows.facts) findings.facts.push_back(evaluate(row, entries));
-  for (const auto part : rows.more_facts)
-    std::ranges::move(part(entries), std::back_inserter(findings.facts));
-  findings.views = rows.views;
-  findings.answer = Figures(rows.reading, entries, findings.facts).tell(rows.answer);
-  return findings;
 }
 
 }  // namespace fathom
