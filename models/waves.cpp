@@ -47,8 +47,8 @@ Waves waves(const Grid& grid) {
   w.full = grid.blocks / w.wave_blocks;
   w.tail_blocks = grid.blocks % w.wave_blocks;
   w.steps = w.full + (w.tail_blocks != 0 ? 1 : 0);
-  w.waves = static_cast<double>(grid.blocks) / static_cast<double>(w.wave_blocks);
-  w.efficiency = w.waves / static_cast<double>(w.steps);
+  w.waves = real(grid.blocks) / real(w.wave_blocks);
+  w.efficiency = w.waves / real(w.steps);
   w.blocks_of_busiest_sm = (grid.blocks + sms - 1) / sms;
   return w;
 }
@@ -59,8 +59,8 @@ double expected_seconds(const Grid& grid, double seconds_per_wave, BlockCost cos
     refuse("the seconds of a wave and of the launch cannot be negative");
   const Waves w = waves(grid);
   const double paid = cost == BlockCost::latency
-                          ? static_cast<double>(w.steps)
-                          : static_cast<double>(w.blocks_of_busiest_sm) / grid.blocks_per_sm;
+                          ? real(w.steps)
+                          : real(w.blocks_of_busiest_sm) / grid.blocks_per_sm;
   return overhead_seconds + paid * seconds_per_wave;
 }
 
@@ -75,15 +75,13 @@ TileQuantisation tile_quantisation(const TiledProduct& p) {
   const Grid grid{.blocks = q.blocks, .blocks_per_sm = p.blocks_per_sm, .sms = p.sms};
   q.waves = waves(grid);
 
-  const double useful =
-      static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
-  const double block_work = static_cast<double>(p.tile_m) * static_cast<double>(p.tile_n) *
-                            static_cast<double>(p.tile_k) * static_cast<double>(q.steps);
-  q.padding_efficiency = useful / (block_work * static_cast<double>(q.blocks));
+  const double useful = real(p.m) * real(p.n) * real(p.k);
+  const double block_work = real(p.tile_m) * real(p.tile_n) * real(p.tile_k) * real(q.steps);
+  q.padding_efficiency = useful / (block_work * real(q.blocks));
   const double paid_waves = expected_seconds(grid, 1, p.cost);
   q.wave_efficiency = q.waves.waves / paid_waves;
   q.efficiency = q.padding_efficiency * q.wave_efficiency;
-  q.relative_time = paid_waves * static_cast<double>(q.steps);
+  q.relative_time = paid_waves * real(q.steps);
   return q;
 }
 
