@@ -223,7 +223,7 @@ Json say_kernel(Prediction& said, const RooflineKernel& kernel, const MemoryCeil
           {"bound_by", r.bound_by},         {"memory_bound", r.memory_bound}};
 }
 
-Prediction predict(const RooflineArguments& arguments) {
+Prediction predict(RooflineArguments arguments) {
   const auto machine = machine_of(arguments.machine);
   if (!machine)
     throw Error(ExitCode::bad_input,

@@ -54,7 +54,7 @@ std::function<ExitCode()> printed(CLI::App& app, std::function<Prediction()> pre
 /// A command of `fathom predict`: `add` adds its flags but --json.
 template <class Arguments>
 Command prediction(const char* name, const char* summary, void (*add)(CLI::App&, Arguments&),
-                   Prediction (*predict)(const Arguments&)) {
+                   Prediction (*predict)(Arguments)) {
   return {.name = name, .summary = summary, .add = [add, predict](CLI::App& app) {
             const auto arguments = std::make_shared<Arguments>();
             add(app, *arguments);

@@ -240,8 +240,7 @@ void say_table(Prediction& said, const TransformerArguments& a, const Transforme
   said.say("Times are lower bounds on that many GPUs, tensor-parallel, communication left out.\n");
 }
 
-Prediction predict(const TransformerArguments& given) {
-  TransformerArguments a = given;
+Prediction predict(TransformerArguments a) {
   a.load.weight_bytes = format_bytes_per_element.at(a.weights);
   a.load.kv_bytes = format_bytes_per_element.at(a.kv);
   if (a.load.prompt == 0) a.load.prompt = a.load.context;
