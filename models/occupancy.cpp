@@ -20,9 +20,8 @@ constexpr std::array carveouts_228{0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
 
 constexpr SmLimits limits(int major, int minor, int warps, int blocks,
                           std::span<const int> carveouts, int unified_kib, int fp32) {
-  const bool reserves = major >= 8;
   const int shared = carveouts.back() * 1024;
-  const int reserved = reserves ? 1024 : 0;
+  const int reserved = major >= 8 ? 1024 : 0;
   return {.major = major,
           .minor = minor,
           .warps = warps,
