@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <iterator>
+#include <span>
+#include <utility>
 
 #include "models/formatted.h"
 #include "models/warp_access.h"
@@ -12,14 +15,13 @@ namespace {
 
 using P = StreamParameters;
 
-template <typename... Figures>
-void require_positive(const char* of, Figures... figures) {
-  for (const double figure : {static_cast<double>(figures)...})
+void require_positive(const char* of, std::initializer_list<double> figures) {
+  for (const double figure : figures)
     if (!(figure > 0)) refuse("%s needs positive figures, one of them is %g", of, figure);
 }
 
 PhysicalBound data_stage_bound(const PhysicalDevice& d, const char* name) {
-  require_positive(name, d.sms, d.sm_clock_hz, d.l1_bytes_per_clock);
+  require_positive(name, {real(d.sms), d.sm_clock_hz, real(d.l1_bytes_per_clock)});
   return {.name = name,
           .unit = "B/s",
           .value = d.sms * d.sm_clock_hz * d.l1_bytes_per_clock,
@@ -27,102 +29,64 @@ PhysicalBound data_stage_bound(const PhysicalDevice& d, const char* name) {
                               d.l1_bytes_per_clock)};
 }
 
-void validate(const StreamDevice& device, const StreamKernel& kernel) {
-  require_positive("a streaming expectation's device", device.dram_bandwidth, device.sms,
-                   device.sm_clock_hz);
-  require_positive("a streaming kernel",
-                   static_cast<double>(kernel.read_bytes) + static_cast<double>(kernel.write_bytes),
-                   kernel.bytes_per_access, kernel.independent_loads, kernel.accesses_per_thread,
-                   kernel.resident_threads_per_sm, kernel.traffic_ratio);
-  if (kernel.threads_per_block < 0) refuse("a block cannot have a negative number of threads");
-}
-
-bool in_l2(const StreamDevice& device, const StreamKernel& kernel, double bytes) {
-  return kernel.hot &&
-         bytes * kernel.traffic_ratio <= P::l2_usable_share * static_cast<double>(device.l2_bytes);
-}
-
-Ceiling memory_ceiling(const StreamDevice& device, const StreamKernel& kernel, double bytes) {
-  if (in_l2(device, kernel, bytes)) {
-    const double scale = device.sms * device.sm_clock_hz * P::l2_bytes_per_clock;
-    return {.name = "L2",
-            .bytes_per_second = scale * P::l2_efficiency / kernel.traffic_ratio,
-            .reason =
-                formatted("%d SMs x %.0f MHz x %.0f B/clk at %.1f %%", device.sms,
-                          device.sm_clock_hz / 1e6, P::l2_bytes_per_clock, 100 * P::l2_efficiency)};
-  }
+/// The ceilings of `bytes` useful bytes. Memory and latency come first.
+std::vector<Ceiling> ceilings_of(const StreamDevice& device, const StreamKernel& kernel,
+                                 double bytes, bool in_l2) {
+  std::vector<Ceiling> ceilings;
+  const auto add = [&](const char* name, double bytes_per_second, std::string reason) {
+    ceilings.push_back({name, bytes_per_second, std::move(reason)});
+  };
+  const double mhz = device.sm_clock_hz / 1e6, clocks = device.sms * device.sm_clock_hz;
   const bool mixed = kernel.read_bytes != 0 && kernel.write_bytes != 0;
   const double efficiency = mixed ? P::dram_efficiency_mixed : P::dram_efficiency_read;
-  return {.name = "DRAM",
-          .bytes_per_second = device.dram_bandwidth * efficiency / kernel.traffic_ratio,
-          .reason = formatted("%.0f GB/s at %.1f %% (%s)", device.dram_bandwidth / 1e9,
-                              100 * efficiency, mixed ? "reads and writes" : "one direction")};
-}
+  if (in_l2)
+    add("L2", clocks * P::l2_bytes_per_clock * P::l2_efficiency / kernel.traffic_ratio,
+        formatted("%d SMs x %.0f MHz x %.0f B/clk at %.1f %%", device.sms, mhz,
+                  P::l2_bytes_per_clock, 100 * P::l2_efficiency));
+  else
+    add("DRAM", device.dram_bandwidth * efficiency / kernel.traffic_ratio,
+        formatted("%.0f GB/s at %.1f %% (%s)", device.dram_bandwidth / 1e9, 100 * efficiency,
+                  mixed ? "reads and writes" : "one direction"));
 
-Ceiling latency_ceiling(const StreamDevice& device, const StreamKernel& kernel, double bytes) {
-  const double latency = in_l2(device, kernel, bytes) ? P::loaded_l2_latency_seconds
-                         : kernel.write_bytes == 0    ? P::loaded_latency_read_seconds
-                                                      : P::loaded_latency_seconds;
-  double threads = static_cast<double>(kernel.resident_threads_per_sm) * device.sms;
-  if (kernel.threads != 0) threads = std::min(threads, static_cast<double>(kernel.threads));
-  const double in_flight = threads * kernel.bytes_per_access * kernel.independent_loads;
-  return {.name = "latency",
-          .bytes_per_second = in_flight / latency * bytes / static_cast<double>(kernel.read_bytes),
-          .reason = formatted("%.0f KiB of loads in flight over %.0f ns", in_flight / 1024,
-                              latency * 1e9)};
-}
+  if (kernel.read_bytes != 0) {
+    const double latency = in_l2                     ? P::loaded_l2_latency_seconds
+                           : kernel.write_bytes == 0 ? P::loaded_latency_read_seconds
+                                                     : P::loaded_latency_seconds;
+    double threads = real(kernel.resident_threads_per_sm) * device.sms;
+    if (kernel.threads != 0) threads = std::min(threads, real(kernel.threads));
+    const double in_flight = threads * kernel.bytes_per_access * kernel.independent_loads;
+    add("latency", in_flight / latency * bytes / real(kernel.read_bytes),
+        formatted("%.0f KiB of loads in flight over %.0f ns", in_flight / 1024, latency * 1e9));
+  }
 
-Ceiling load_store_ceiling(const StreamDevice& device, const StreamKernel& kernel) {
   const int width = std::min(kernel.bytes_per_access, 16);
-  return {.name = "load/store units",
-          .bytes_per_second = device.sms * device.sm_clock_hz * P::memory_instructions_per_clock *
-                              warp_size * width,
-          .reason = formatted("%d SMs x %.0f MHz x %g warp instructions a clock x %d B", device.sms,
-                              device.sm_clock_hz / 1e6, P::memory_instructions_per_clock,
-                              warp_size * width)};
-}
+  add("load/store units", clocks * P::memory_instructions_per_clock * warp_size * width,
+      formatted("%d SMs x %.0f MHz x %g warp instructions a clock x %d B", device.sms, mhz,
+                P::memory_instructions_per_clock, warp_size * width));
 
-Ceiling issue_ceiling(const StreamDevice& device, const StreamKernel& kernel, double bytes) {
   // A thread's access reads and writes; count the bytes of both.
-  const auto larger = static_cast<double>(std::max(kernel.read_bytes, kernel.write_bytes));
+  const double larger = real(std::max(kernel.read_bytes, kernel.write_bytes));
   const double bytes_per_warp_access = warp_size * kernel.bytes_per_access * bytes / larger;
   const double instructions =
       P::instructions_per_access + P::instructions_per_thread / kernel.accesses_per_thread;
-  return {.name = "instruction issue",
-          .bytes_per_second = device.sms * device.sm_clock_hz * P::issue_per_clock / instructions *
-                              bytes_per_warp_access,
-          .reason = formatted("%d SMs x %.0f MHz x %g slots / %.1f instructions x %.0f B",
-                              device.sms, device.sm_clock_hz / 1e6, P::issue_per_clock,
-                              instructions, bytes_per_warp_access)};
-}
+  add("instruction issue", clocks * P::issue_per_clock / instructions * bytes_per_warp_access,
+      formatted("%d SMs x %.0f MHz x %g slots / %.1f instructions x %.0f B", device.sms, mhz,
+                P::issue_per_clock, instructions, bytes_per_warp_access));
 
-Ceiling block_ceiling(const StreamDevice& device, const StreamKernel& kernel, double bytes) {
-  const auto larger = static_cast<double>(std::max(kernel.read_bytes, kernel.write_bytes));
-  const double bytes_per_block = kernel.threads_per_block * kernel.accesses_per_thread *
-                                 kernel.bytes_per_access * bytes / larger;
-  return {.name = "block starts",
-          .bytes_per_second = device.sm_clock_hz * P::blocks_per_clock * bytes_per_block,
-          .reason = formatted("%.0f MHz x %g blocks a clock x %.0f B", device.sm_clock_hz / 1e6,
-                              P::blocks_per_clock, bytes_per_block)};
-}
-
-bool is_memory_or_latency(const Ceiling& ceiling) {
-  return ceiling.name == "DRAM" || ceiling.name == "L2" || ceiling.name == "latency";
-}
-
-/// What two ceilings that are reached softly leave of each other.
-double knee(const std::vector<Ceiling>& ceilings) {
-  constexpr double sharpness = 2.5;
-  double sum = 0;
-  for (const Ceiling& ceiling : ceilings)
-    if (is_memory_or_latency(ceiling)) sum += std::pow(ceiling.bytes_per_second, -sharpness);
-  return std::pow(sum, -1 / sharpness);
+  if (kernel.threads_per_block != 0) {
+    const double bytes_per_block = kernel.threads_per_block * kernel.accesses_per_thread *
+                                   kernel.bytes_per_access * bytes / larger;
+    add("block starts", device.sm_clock_hz * P::blocks_per_clock * bytes_per_block,
+        formatted("%.0f MHz x %g blocks a clock x %.0f B", mhz, P::blocks_per_clock,
+                  bytes_per_block));
+  }
+  return ceilings;
 }
 
 }  // namespace
 
 PhysicalBound dram_bandwidth_bound(const PhysicalDevice& d) {
-  require_positive("dram_bandwidth", d.memory_bus_bits, d.memory_clock_hz);
+  require_positive("dram_bandwidth", {real(d.memory_bus_bits), d.memory_clock_hz});
   return {.name = "dram_bandwidth",
           .unit = "B/s",
           .value = d.memory_bus_bits / 8.0 * d.memory_clock_hz * 2,
@@ -157,7 +121,7 @@ PhysicalBound l1_bandwidth_bound(const PhysicalDevice& d) {
 }
 
 PhysicalBound fp32_fma_bound(const PhysicalDevice& d) {
-  require_positive("fp32_fma", d.sms, d.sm_clock_hz, d.fp32_per_clock);
+  require_positive("fp32_fma", {real(d.sms), d.sm_clock_hz, real(d.fp32_per_clock)});
   return {.name = "fp32_fma",
           .unit = "FLOP/s",
           .value = d.sms * d.sm_clock_hz * d.fp32_per_clock * 2,
@@ -166,23 +130,27 @@ PhysicalBound fp32_fma_bound(const PhysicalDevice& d) {
 }
 
 StreamExpectation expected_stream(const StreamDevice& device, const StreamKernel& kernel) {
-  validate(device, kernel);
-  const double bytes =
-      static_cast<double>(kernel.read_bytes) + static_cast<double>(kernel.write_bytes);
+  require_positive("a streaming expectation's device",
+                   {device.dram_bandwidth, real(device.sms), device.sm_clock_hz});
+  const double bytes = real(kernel.read_bytes) + real(kernel.write_bytes);
+  require_positive(
+      "a streaming kernel",
+      {bytes, real(kernel.bytes_per_access), kernel.independent_loads, kernel.accesses_per_thread,
+       real(kernel.resident_threads_per_sm), kernel.traffic_ratio});
+  if (kernel.threads_per_block < 0) refuse("a block cannot have a negative number of threads");
+  const bool in_l2 =
+      kernel.hot && bytes * kernel.traffic_ratio <= P::l2_usable_share * real(device.l2_bytes);
   StreamExpectation e;
-  e.ceilings.push_back(memory_ceiling(device, kernel, bytes));
-  if (kernel.read_bytes != 0) e.ceilings.push_back(latency_ceiling(device, kernel, bytes));
-  e.ceilings.push_back(load_store_ceiling(device, kernel));
-  e.ceilings.push_back(issue_ceiling(device, kernel, bytes));
-  if (kernel.threads_per_block != 0) e.ceilings.push_back(block_ceiling(device, kernel, bytes));
-
-  const Ceiling& lowest = *std::ranges::min_element(
-      e.ceilings,
-      [](const Ceiling& a, const Ceiling& b) { return a.bytes_per_second < b.bytes_per_second; });
-  const double rate = std::min(lowest.bytes_per_second, knee(e.ceilings));
+  e.ceilings = ceilings_of(device, kernel, bytes, in_l2);
+  const Ceiling& lowest = *std::ranges::min_element(e.ceilings, {}, &Ceiling::bytes_per_second);
+  // What memory and latency, which are reached softly, leave of each other.
+  constexpr double sharpness = 2.5;
+  double sum = 0;
+  for (const Ceiling& soft : std::span(e.ceilings).first(kernel.read_bytes != 0 ? 2 : 1))
+    sum += std::pow(soft.bytes_per_second, -sharpness);
+  const double rate = std::min(lowest.bytes_per_second, std::pow(sum, -1 / sharpness));
   const double streaming = bytes / rate;
-  const double overhead =
-      in_l2(device, kernel, bytes) ? P::l2_overhead_seconds : P::overhead_seconds;
+  const double overhead = in_l2 ? P::l2_overhead_seconds : P::overhead_seconds;
   e.seconds = overhead + streaming;
   e.bytes_per_second = bytes / e.seconds;
   e.bound_by = overhead > streaming ? "launch overhead" : lowest.name;

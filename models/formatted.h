@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
 #include <cstdarg>
 #include <cstdio>
 #include <stdexcept>
@@ -36,6 +37,9 @@ inline std::string formatted_list(const char* format, std::va_list arguments) {
   va_end(arguments);
   throw std::invalid_argument(text);
 }
+
+/// A count as a number to divide and to scale.
+inline double real(std::integral auto count) { return static_cast<double>(count); }
 
 /// Not for NaN, nor for infinity.
 inline bool is_positive(double value) { return value > 0 && std::isfinite(value); }

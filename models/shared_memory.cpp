@@ -78,8 +78,6 @@ bool merges(const WarpAccess& access) {
          (pairs_agree(access, access.active_mask, 1) || pairs_agree(access, access.active_mask, 2));
 }
 
-constexpr auto nobody_asks = [](int, int) {};
-
 /// The rule itself. Fills `why`, except its cost, where somebody asks for it.
 SharedCost cost_and_reason(const WarpAccess& access, SharedExplanation* why) {
   validate_shared(access);
@@ -93,27 +91,24 @@ SharedCost cost_and_reason(const WarpAccess& access, SharedExplanation* why) {
   for (int first = 0; first < warp_size; first += group_lanes) {
     const std::uint32_t group = (all_lanes >> (warp_size - group_lanes)) << first;
     Columns columns(access);
-    if (why == nullptr) {
-      columns.add(lanes & group, nobody_asks);
-    } else {
-      columns.add(lanes & group, [&](int lane, int n) {
-        const auto at = static_cast<std::size_t>(cost.wavefronts + n);
-        if (why->wavefronts.size() <= at) why->wavefronts.resize(at + 1, {.first_lane = first});
-        const auto word = static_cast<std::uint32_t>(access.address[lane] / shared_bank_bytes);
-        for (int i = 0; i < std::max(1, access.bytes_per_lane / shared_bank_bytes); ++i) {
-          const std::uint32_t one = word + static_cast<std::uint32_t>(i);
-          why->wavefronts[at].lanes[one % shared_banks] |= 1u << lane;
-          why->wavefronts[at].word[one % shared_banks] = one;
-        }
-      });
-    }
+    columns.add(lanes & group, [&](int lane, int n) {
+      if (why == nullptr) return;
+      const auto at = static_cast<std::size_t>(cost.wavefronts + n);
+      if (why->wavefronts.size() <= at) why->wavefronts.resize(at + 1, {.first_lane = first});
+      const auto word = static_cast<std::uint32_t>(access.address[lane] / shared_bank_bytes);
+      for (int i = 0; i < std::max(1, access.bytes_per_lane / shared_bank_bytes); ++i) {
+        const std::uint32_t one = word + static_cast<std::uint32_t>(i);
+        why->wavefronts[at].lanes[one % shared_banks] |= 1u << lane;
+        why->wavefronts[at].word[one % shared_banks] = one;
+      }
+    });
     cost.wavefronts += columns.busiest();
     cost.groups += columns.busiest() != 0 ? 1 : 0;
     distinct_words = columns.distinct_words();
   }
   if (group_lanes < warp_size) {  // else the only group has told
     Columns all(access);
-    all.add(lanes, nobody_asks);
+    all.add(lanes, [](int, int) {});
     distinct_words = all.distinct_words();
   }
   cost.conflicts = cost.wavefronts - cost.groups;

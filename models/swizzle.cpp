@@ -176,19 +176,18 @@ std::string index_formula(const TileUse& tile, const TileLayout& layout) {
   const auto shifted = [](const std::string& text, const char* arrow, int by) {
     return by == 0 ? text : formatted("(%s %s %d)", text.c_str(), arrow, by);
   };
+  const auto flipped = [&](const std::string& source, int right) {
+    return shifted(formatted("(%s & %u)", shifted(source, ">>", right).c_str(), mask), "<<",
+                   layout.base);
+  };
   // Where rows are a power of two and the source bits are the row's, the column alone changes.
-  const bool power = std::has_single_bit(static_cast<unsigned>(pitch));
-  const int row_bit = power ? log2_of(pitch) : 0;
-  if (power && layout.base + layout.bits <= row_bit && layout.base + layout.shift >= row_bit) {
-    const std::string source = shifted("row", ">>", layout.base + layout.shift - row_bit);
-    const std::string flipped =
-        shifted(formatted("(%s & %u)", source.c_str(), mask), "<<", layout.base);
-    return formatted("row * %d + (column ^ %s)", pitch, flipped.c_str());
-  }
-  const std::string source = shifted("(" + number + ")", ">>", layout.base + layout.shift);
-  const std::string flipped =
-      shifted(formatted("(%s & %u)", source.c_str(), mask), "<<", layout.base);
-  return formatted("(%s) ^ %s", number.c_str(), flipped.c_str());
+  const int source_bit = layout.base + layout.shift;
+  const int row_bit = log2_of(pitch);
+  if (std::has_single_bit(static_cast<unsigned>(pitch)) && layout.base + layout.bits <= row_bit &&
+      source_bit >= row_bit)
+    return formatted("row * %d + (column ^ %s)", pitch,
+                     flipped("row", source_bit - row_bit).c_str());
+  return formatted("(%s) ^ %s", number.c_str(), flipped("(" + number + ")", source_bit).c_str());
 }
 
 }  // namespace fathom::models

@@ -28,13 +28,13 @@ struct TiledProduct {
 /// and wave quantization.
 struct TileQuantisation {
   std::uint64_t tiles_m = 0, tiles_n = 0;  ///< of whole clusters
-  std::uint64_t blocks = 0;       ///< tiles_m * tiles_n * split_k
-  std::uint64_t steps = 0;        ///< of tile_k, of the block with most of them
-  Waves waves;                    ///< of that grid
-  double padding_efficiency = 0;  ///< m n k / what whole tiles and equal shares compute
-  double wave_efficiency = 0;     ///< of the last, partial wave
-  double efficiency = 0;          ///< both: useful work / work that the busy time could hold
-  double relative_time = 0;       ///< `steps` times the waves paid for: in steps of one tile
+  std::uint64_t blocks = 0;                ///< tiles_m * tiles_n * split_k
+  std::uint64_t steps = 0;                 ///< of tile_k, of the block with most of them
+  Waves waves;                             ///< of that grid
+  double padding_efficiency = 0;           ///< m n k / what whole tiles and equal shares compute
+  double wave_efficiency = 0;              ///< of the last, partial wave
+  double efficiency = 0;     ///< both: useful work / work that the busy time could hold
+  double relative_time = 0;  ///< `steps` times the waves paid for: in steps of one tile
 };
 
 /// Throws std::invalid_argument where a number is not positive, a product, a cluster or the grid

@@ -116,7 +116,7 @@ struct PhaseBound {
   bool memory_bound = false;
   /// The least time of the all-reduces over the link, if nothing else were done; not in `seconds`,
   /// since they can overlap. Empty with one GPU, or where link or shape is unknown.
-  std::optional<double> communication_seconds;
+  std::optional<double> communication_seconds{};
 };
 
 struct TransformerBounds {

@@ -51,7 +51,7 @@ struct Instruction {
 };
 
 /// Latency 4 of fp32 and integer arithmetic on a V100; of FMA also the V100 white paper,
-/// "Simultaneous Execution of FP32 and INT32 Operations". See models/published_figures.cpp.
+/// "Simultaneous Execution of FP32 and INT32 Operations". See models/published.cpp.
 inline constexpr const char* latency_source =
     "Jia et al., Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking, table 4.1";
 

@@ -16,7 +16,7 @@ namespace {
 
 /// Clocks from one FMA to the next that needs its result: of a V100 (its white paper; Jia et al.,
 /// "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", table 4.1) and of an H100
-/// (models/published_figures.cpp). Taken for every chip from 7.0 on.
+/// (models/published.cpp). Taken for every chip from 7.0 on.
 constexpr double fma_latency_clocks = 4;
 /// Time of an empty launch as the timing sees it, which a sample of many launches spreads.
 constexpr double launch_seconds = 2e-6;

@@ -22,7 +22,7 @@ constexpr int reductions = 2048;
 
 /// Latency in cycles of a dependent addition and a shared-memory load: 4 and, in double precision
 /// with a full set of such units, 8 on a V100 (Jia et al., arXiv 1804.06826, table 4.1; an H100 has
-/// the same), 29 from shared memory of an H100 (models/published_figures.cpp).
+/// the same), 29 from shared memory of an H100 (models/published.cpp).
 constexpr double addition_latency = 4, double_addition_latency = 8, shared_latency = 29;
 /// We know of no published figure for a shuffle or for the integer instruction. Fathom measured on
 /// an H200 (recordings/h200) 145.7 cycles for five shuffles with their additions, and 46.1.

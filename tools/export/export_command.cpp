@@ -26,43 +26,36 @@
 namespace fathom {
 namespace {
 
-/// A fact or an entry of a result document, as other programs take one.
+/// A fact, or an entry as one, as other programs take it.
 struct ExportedFigure {
-  std::string name;  ///< the fact's id or the entry's name; "REPLAY/..." of a replay
-  std::string unit;
-  Better better = Better::higher;
-  std::optional<double> value{};
-  std::optional<Interval> interval{};
-  std::size_t samples = 0;
+  Fact fact;  ///< its id is "REPLAY/..." of a replay
   bool noisy = false;
-  std::string method{};  ///< a fact's
-  std::string reason{};  ///< why there is no value
 };
 
 /// The document's facts; its entries where it states no fact, as suites other than the atlas do.
 /// An entry whose output is wrong, or that beats its bound, has no value here.
 std::vector<ExportedFigure> exported_figures(const Document& document) {
   std::vector<ExportedFigure> figures;
-  const std::string prefix = document.source == Source::replay ? keys::replay_prefix : "";
   const reports::Notes notes(document);
-  for (const Fact& fact : document.facts)
-    figures.push_back({prefix + fact.id, fact.unit, fact.better, fact.value, fact.interval,
-                       static_cast<std::size_t>(fact.repeats), notes.is_noisy(fact.evidence),
-                       fact.method, fact.reason});
-  if (!document.facts.empty()) return figures;
-  for (const Entry& entry : document.entries) {
-    const Verdict& verdict = entry.verdict;
-    ExportedFigure figure{prefix + entry.name, entry.metric.unit, entry.metric.better};
-    figure.samples = entry.samples.size();
-    figure.noisy = verdict.status == VerdictStatus::noisy;
-    if (entry.metric.value && !reports::is_failure(verdict.status)) {
-      figure.value = entry.metric.value;
-      figure.interval = entry.interval;
-    } else {
-      figure.reason = verdict.reasons.empty() ? "the case gave no value" : verdict.reasons.front();
+  for (const Fact& fact : document.facts) figures.push_back({fact, notes.is_noisy(fact.evidence)});
+  if (figures.empty())
+    for (const Entry& entry : document.entries) {
+      const Verdict& verdict = entry.verdict;
+      Fact fact;
+      fact.id = entry.name;
+      fact.unit = entry.metric.unit;
+      fact.better = entry.metric.better;
+      fact.repeats = static_cast<int>(entry.samples.size());
+      if (entry.metric.value && !reports::is_failure(verdict.status)) {
+        fact.value = entry.metric.value;
+        fact.interval = entry.interval;
+      } else {
+        fact.reason = verdict.reasons.empty() ? "the case gave no value" : verdict.reasons.front();
+      }
+      figures.push_back({fact, verdict.status == VerdictStatus::noisy});
     }
-    figures.push_back(std::move(figure));
-  }
+  if (document.source == Source::replay)
+    for (ExportedFigure& figure : figures) figure.fact.id.insert(0, keys::replay_prefix);
   return figures;
 }
 
@@ -76,7 +69,7 @@ std::vector<ExportedFigure> figures_with_values(const Document& document) {
   std::vector<ExportedFigure> figures = exported_figures(document);
   std::set<std::string> names;  // repetitions of a case share one, and the readers take one value
   std::erase_if(figures, [&names](const ExportedFigure& figure) {
-    return !figure.value || !names.insert(figure.name).second;
+    return !figure.fact.value || !names.insert(figure.fact.id).second;
   });
   if (figures.empty())
     throw Error(ExitCode::incomplete, "The result has no figure with a value to export.");
@@ -129,11 +122,11 @@ std::string machine_export(const Document& document) {
   const ExportJson whole = to_json(document);
   const ExportJson& run = whole.at("context").at(keys::own);
   ExportJson facts = whole.at(keys::own).at("facts");
-  const std::vector<ExportedFigure> figures = exported_figures(document);
-  for (std::size_t i = 0; i < facts.size(); ++i) {
-    facts[i].erase("counters");  // the result document backs a fact; who reads this needs the fact
-    facts[i].erase("evidence");
-    facts[i]["noisy"] = figures[i].noisy;
+  const reports::Notes notes(document);
+  for (ExportJson& fact : facts) {
+    fact["noisy"] = notes.is_noisy(fact["evidence"]);
+    fact.erase("counters");  // the result document backs a fact; who reads this needs the fact
+    fact.erase("evidence");
   }
   return json_text({{"fathom_machine", 1},
                     {"date", document.date},
@@ -150,14 +143,14 @@ std::string csv_export(const Document& document) {
   std::string text =
       "name,unit,better,value,low,high,confidence,samples,noisy,gpu,date,method,reason\n";
   const std::string run = csv_field(document.fingerprint.gpu_name) + "," + csv_field(document.date);
-  for (const ExportedFigure& figure : exported_figures(document)) {
-    const auto& interval = figure.interval;
+  for (const auto& [fact, noisy] : exported_figures(document)) {
+    const auto& interval = fact.interval;
     text += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{}\n", csv_field(figure.name), csv_field(figure.unit),
-        to_string(figure.better), figure.value ? fmt::format("{}", *figure.value) : "",
+        "{},{},{},{},{},{},{},{},{},{}\n", csv_field(fact.id), csv_field(fact.unit),
+        to_string(fact.better), fact.value ? fmt::format("{}", *fact.value) : "",
         interval ? fmt::format("{},{},{}", interval->low, interval->high, interval->confidence)
                  : ",,",
-        figure.samples, figure.noisy, run, csv_field(figure.method), csv_field(figure.reason));
+        fact.repeats, noisy, run, csv_field(fact.method), csv_field(fact.reason));
   }
   return text;
 }
@@ -187,16 +180,16 @@ std::string openmetrics_export(const Document& document) {
   if (const auto time = parse_utc_time(document.date))
     add("fathom_run_timestamp", "seconds", "When it was measured, since 1970.", run,
         static_cast<double>(time->time_since_epoch().count()));
-  for (const ExportedFigure& figure : figures_with_values(document)) {
-    const std::string unit = unit_in_words(figure.unit);
-    const std::string labels = fmt::format("name={},better=\"{}\",{}", quoted(figure.name),
-                                           to_string(figure.better), card);
-    add("fathom", unit, "The measured figure.", labels, *figure.value);
-    if (figure.interval) {
-      add("fathom_low", unit, "The low end of its interval.", labels, figure.interval->low);
-      add("fathom_high", unit, "The high end of its interval.", labels, figure.interval->high);
+  for (const auto& [fact, noisy] : figures_with_values(document)) {
+    const std::string unit = unit_in_words(fact.unit);
+    const std::string labels =
+        fmt::format("name={},better=\"{}\",{}", quoted(fact.id), to_string(fact.better), card);
+    add("fathom", unit, "The measured figure.", labels, *fact.value);
+    if (fact.interval) {
+      add("fathom_low", unit, "The low end of its interval.", labels, fact.interval->low);
+      add("fathom_high", unit, "The high end of its interval.", labels, fact.interval->high);
     }
-    add("fathom_noisy", "", "1 where the figure is noisy.", labels, figure.noisy);
+    add("fathom_noisy", "", "1 where the figure is noisy.", labels, noisy);
   }
   std::string all;
   for (const auto& [name, lines] : families) all += lines;
@@ -205,16 +198,15 @@ std::string openmetrics_export(const Document& document) {
 
 std::string bmf_export(const Document& document) {
   ExportJson json = ExportJson::object();
-  for (const ExportedFigure& figure : figures_with_values(document)) {
+  for (const auto& [fact, noisy] : figures_with_values(document)) {
     // A measure of Bencher's has one unit and one direction, so its name says both.
-    const std::string measure =
-        fmt::format("{}, {} is better", figure.unit.empty() ? "ratio" : clean(figure.unit),
-                    to_string(figure.better));
-    ExportJson& metric = json[clean(figure.name)][measure];
-    metric["value"] = *figure.value;
-    if (figure.interval) {
-      metric["lower_value"] = figure.interval->low;
-      metric["upper_value"] = figure.interval->high;
+    const std::string measure = fmt::format(
+        "{}, {} is better", fact.unit.empty() ? "ratio" : clean(fact.unit), to_string(fact.better));
+    ExportJson& metric = json[clean(fact.id)][measure];
+    metric["value"] = *fact.value;
+    if (fact.interval) {
+      metric["lower_value"] = fact.interval->low;
+      metric["upper_value"] = fact.interval->high;
     }
   }
   return json_text(json);
@@ -224,13 +216,12 @@ std::string bmf_export(const Document& document) {
 
 namespace {
 
-struct ExportFormat {
+constexpr struct {
   const char* name;
   std::string (*text)(const Document&);
-};
-constexpr ExportFormat formats[] = {
-    {"machine", machine_export}, {"csv", csv_export},           {"openmetrics", openmetrics_export},
-    {"bmf", bmf_export},         {"accelsim", accelsim_export}, {"inductor", inductor_export}};
+} formats[] = {{"machine", machine_export},         {"csv", csv_export},
+               {"openmetrics", openmetrics_export}, {"bmf", bmf_export},
+               {"accelsim", accelsim_export},       {"inductor", inductor_export}};
 
 struct ExportArguments {
   std::string format;
@@ -241,7 +232,7 @@ struct ExportArguments {
 ExitCode export_result(const ExportArguments& options) {
   require_distinct({{"RESULT", options.result}}, {{"--out", options.out}});
   std::optional<OutputFile> out = writable_output(options.out);
-  const auto format = std::ranges::find(formats, options.format, &ExportFormat::name);
+  const auto format = std::ranges::find(formats, options.format, [](auto& f) { return f.name; });
   const std::string text = format->text(read_document(options.result));
   if (out)
     out->write(text);
@@ -252,7 +243,7 @@ ExitCode export_result(const ExportArguments& options) {
 
 void add_export(CLI::App& app, ExportArguments& options) {
   std::vector<std::string> names;
-  for (const ExportFormat& format : formats) names.emplace_back(format.name);
+  for (const auto& format : formats) names.emplace_back(format.name);
   app.add_option("FORMAT", options.format,
                  "machine (JSON of facts), csv, openmetrics (Prometheus), bmf (Bencher), accelsim, "
                  "or inductor (PyTorch)")

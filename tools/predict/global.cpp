@@ -92,7 +92,7 @@ void parse_matrix(const std::string& text, TransposePattern& pattern) {
 }
 
 /// What loads, stores or both of the kernel cost.
-std::vector<std::pair<std::string, StreamCost>> kernel_costs(GlobalFlags flags) {
+std::vector<std::pair<std::string, StreamCost>> kernel_costs(GlobalFlags& flags) {
   const Tile& access = flags.access.tile;
   const std::string what = flags.access.op + "s";
   if (flags.pattern == "stream")
@@ -115,7 +115,7 @@ std::vector<std::pair<std::string, StreamCost>> kernel_costs(GlobalFlags flags) 
   return {{"loads", cost.loads}, {"stores", cost.stores}};
 }
 
-Prediction predict_kernel(const GlobalFlags& flags) {
+Prediction predict_kernel(GlobalFlags& flags) {
   check_kernel_flags(flags);
   Prediction said;
   said.json["pattern"] = flags.pattern;
@@ -202,7 +202,7 @@ Prediction predict_access(const PatternFlags& flags) {
   return said;
 }
 
-Prediction predict(const GlobalFlags& flags) {
+Prediction predict(GlobalFlags flags) {
   if (flags.access.file)
     return {answer_patterns(*flags.access.file, "sectors,requests", [](const WarpAccess& warp) {
       const GlobalCost cost = global_cost(warp);

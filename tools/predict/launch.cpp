@@ -84,7 +84,7 @@ Json say_occupancy(Prediction& said, const SmLimits& sm, const KernelResources& 
           {"next_steps", std::move(next)}};
 }
 
-Prediction predict(const OccupancyArguments& arguments) {
+Prediction predict(OccupancyArguments arguments) {
   const KernelResources& k = arguments.kernel;
   std::vector<SmLimits> chosen;
   for (const auto& text : arguments.architectures) chosen.push_back(architecture(text));
@@ -213,13 +213,12 @@ Prediction predict_product(const WaveArguments& a) {
   return said;
 }
 
-Prediction predict(const WaveArguments& given) {
-  if (given.blocks == 0 && given.sizes.empty())
+Prediction predict(WaveArguments a) {
+  if (a.blocks == 0 && a.sizes.empty())
     throw Error(ExitCode::bad_input,
                 "Nothing to predict: give a grid (--blocks N) or a matrix product (--gemm M N K).");
-  if (given.blocks > 0 && given.wave_time == 0 && !given.cost.empty())
+  if (a.blocks > 0 && a.wave_time == 0 && !a.cost.empty())
     throw Error(ExitCode::bad_input, "--cost decides about a grid's time: give --wave-time too.");
-  WaveArguments a = given;
   if (a.product.sms == 0) {
     const auto machine = machine_of(a.machine);
     if (!machine)

@@ -68,32 +68,19 @@ MachineFigure data_sheet(const Sourced<double>& figure) {
 
 }  // namespace
 
-std::vector<std::string> precisions() {
-  std::vector<std::string> names;
-  for (const Precision& precision : precision_table) names.push_back(precision.name);
-  return names;
-}
+Machine::Machine(const GpuSpec& gpu)
+    : name(gpu.name), origin(name + ", from its data sheet"), source("data sheet"), spec_(&gpu) {}
 
 Machine::Machine(Document document, std::string file)
     : spec_(find_gpu(document.fingerprint.gpu_name)),
       document_(std::move(document)),
-      file_(std::move(file)) {}
-
-std::string Machine::name() const {
-  return spec_ ? std::string(spec_->name) : document_->fingerprint.gpu_name;
-}
-
-std::string Machine::source() const {
-  if (!document_) return "data sheet";
-  return document_->source == Source::replay ? "replay" : "measured";
-}
-
-std::string Machine::origin() const {
-  if (!document_) return fmt::format("{}, from its data sheet", name());
-  if (document_->source == Source::replay)
-    return fmt::format("REPLAY: {}, from {}, which repeats a recording of {}", name(), file_,
-                       document_->date);
-  return fmt::format("{}, measured in {} on {}", name(), file_, document_->date);
+      file_(std::move(file)) {
+  const bool replay = document_.source == Source::replay;
+  source = replay ? "replay" : "measured";
+  name = spec_ ? std::string(spec_->name) : document_.fingerprint.gpu_name;
+  origin = replay ? fmt::format("REPLAY: {}, from {}, which repeats a recording of {}", name, file_,
+                                document_.date)
+                  : fmt::format("{}, measured in {} on {}", name, file_, document_.date);
 }
 
 const GpuSpec& Machine::spec_for(const std::string& what) const {
@@ -101,35 +88,32 @@ const GpuSpec& Machine::spec_for(const std::string& what) const {
   fail(ExitCode::bad_input,
        "{}: it has no measured {} of the {}, and the table of data sheets lacks that GPU: give "
        "another document, or --gpu.",
-       file_, what, name());
+       file_, what, name);
 }
 
 std::optional<MachineFigure> Machine::measured(
     const std::function<bool(const Entry&)>& wanted) const {
-  if (!document_) return std::nullopt;
   std::vector<const Entry*> entries;
-  for (const Entry& entry : document_->entries)
+  for (const Entry& entry : document_.entries)
     if (entry.metric.value && !reports::is_failure(entry.verdict.status) && wanted(entry))
       entries.push_back(&entry);
   const Entry* fastest = best(entries);
   if (!fastest) return std::nullopt;
-  return MachineFigure{*fastest->metric.value, source(), fastest->name};
+  return MachineFigure{*fastest->metric.value, source, fastest->name};
 }
 
 int Machine::sms() const {
-  if (document_ && document_->fingerprint.sms) {
-    const std::int64_t sms = *document_->fingerprint.sms;
-    if (sms < 1 || sms > (1 << 16)) fail(ExitCode::bad_input, "{}: no GPU has {} SMs.", file_, sms);
-    return static_cast<int>(sms);
-  }
-  return spec_for("number of SMs").sms.value;
+  if (!document_.fingerprint.sms) return spec_for("number of SMs").sms.value;
+  const std::int64_t sms = *document_.fingerprint.sms;
+  if (sms < 1 || sms > (1 << 16)) fail(ExitCode::bad_input, "{}: no GPU has {} SMs.", file_, sms);
+  return static_cast<int>(sms);
 }
 
 MachineFigure Machine::bandwidth() const {
   // A higher bound than DRAM's is one of a cache.
   const auto of_dram = [&](const Entry& entry) {
-    const auto limit = std::ranges::find(document_->bounds, "dram_bandwidth", &DeviceBound::name);
-    return limit != document_->bounds.end() && entry.metric.unit == "B/s" && entry.bound &&
+    const auto limit = std::ranges::find(document_.bounds, "dram_bandwidth", &DeviceBound::name);
+    return limit != document_.bounds.end() && entry.metric.unit == "B/s" && entry.bound &&
            entry.bound->value <= limit->value;
   };
   const auto read = measured([&](const Entry& e) { return of_dram(e) && reads_dram(e); });
@@ -139,18 +123,18 @@ MachineFigure Machine::bandwidth() const {
 
 std::optional<MachineFigure> Machine::peak(const std::string& precision) const {
   const Precision& wanted = find_precision(precision);
-  const auto best_product = measured([&](const Entry& entry) {
+  const auto product = measured([&](const Entry& entry) {
     const bool counts = entry.metric.unit == "FLOP/s" || entry.metric.unit == "op/s";
     return counts && has_precision(entry, wanted);
   });
-  if (best_product) return best_product;
+  if (product) return product;
   const auto& figure = spec_for(precision + " throughput").*wanted.peak;
   return figure.known() ? std::optional(data_sheet(figure)) : std::nullopt;
 }
 
 MachineFigure Machine::memory() const {
-  if (document_ && document_->fingerprint.memory_bytes.value_or(0) > 0)
-    return {static_cast<double>(*document_->fingerprint.memory_bytes), "driver", file_};
+  if (const auto bytes = document_.fingerprint.memory_bytes.value_or(0); bytes > 0)
+    return {static_cast<double>(bytes), "driver", file_};
   return data_sheet(spec_for("memory size").memory_bytes);
 }
 
@@ -238,7 +222,7 @@ Json say_kernel(Prediction& said, const RooflineKernel& kernel, const MemoryCeil
           {"bound_by", r.bound_by},         {"memory_bound", r.memory_bound}};
 }
 
-Prediction predict(const RooflineArguments& arguments) {
+Prediction predict(RooflineArguments arguments) {
   const auto machine = machine_of(arguments.machine);
   if (!machine)
     throw Error(ExitCode::bad_input,
@@ -247,14 +231,14 @@ Prediction predict(const RooflineArguments& arguments) {
   const auto peak = machine->peak(precision);
   if (!peak)
     fail(ExitCode::bad_input, "The {} has no units for {}: choose another --precision.",
-         machine->name(), precision);
+         machine->name, precision);
   const MachineFigure bandwidth = machine->bandwidth();
   const MemoryCeiling memory{"DRAM", bandwidth.value, bandwidth.source};
   const ComputeCeiling compute{precision, peak->value, peak->source};
   const double ridge = ridge_point(memory, compute);
   const auto kernel = kernel_of(arguments);
 
-  Prediction said{.text = machine->origin() + "\n"};
+  Prediction said{.text = machine->origin + "\n"};
   Json ceilings = Json::array();
   for (const auto& [name, unit, figure] :
        {std::tuple<std::string, std::string, MachineFigure>{"DRAM", "B/s", bandwidth},
@@ -268,8 +252,8 @@ Prediction predict(const RooflineArguments& arguments) {
   }
   say_line(said, "ridge point", format_number(ridge) + " FLOP/B",
            fmt::format("below it DRAM bounds, above it {}", precision));
-  said.json = {{"gpu", machine->name()},
-               {"source", machine->source()},
+  said.json = {{"gpu", machine->name},
+               {"source", machine->source},
                {"precision", precision},
                {"ceilings", ceilings},
                {"ridge_points", {{"DRAM", ridge}}},
@@ -279,11 +263,13 @@ Prediction predict(const RooflineArguments& arguments) {
 }
 
 void add_flags(CLI::App& app, RooflineArguments& arguments) {
+  std::vector<std::string> precisions;
+  for (const Precision& precision : precision_table) precisions.push_back(precision.name);
   add_machine_flags(app, arguments.machine);
   word_flag(app, "--precision", arguments.precision,
             "Arithmetic: fp64 and fp32 of the CUDA cores, fp64-tensor, tf32, fp16, bf16, fp8, int8 "
             "of the tensor cores",
-            precisions());
+            precisions);
   auto* flops = app.add_option("--flops", arguments.flops, "FLOPs of the kernel: 137e9, 137G")
                     ->transform(quantity("FLOP"))
                     ->type_name("N");

@@ -54,7 +54,7 @@ std::function<ExitCode()> printed(CLI::App& app, std::function<Prediction()> pre
 /// A command of `fathom predict`: `add` adds its flags but --json.
 template <class Arguments>
 Command prediction(const char* name, const char* summary, void (*add)(CLI::App&, Arguments&),
-                   Prediction (*predict)(const Arguments&)) {
+                   Prediction (*predict)(Arguments)) {
   return {.name = name, .summary = summary, .add = [add, predict](CLI::App& app) {
             const auto arguments = std::make_shared<Arguments>();
             add(app, *arguments);
@@ -112,30 +112,24 @@ struct MachineFigure {
   std::string source;  ///< the entry, or the document
 };
 
-/// The arithmetic that a peak is for: "fp64", "fp64-tensor", "fp32", "tf32", "fp16", "bf16", "fp8",
-/// "int8". On tensor cores, accumulated in fp32, but for "fp64" and "fp32".
-std::vector<std::string> precisions();
-
 /// The GPU that a prediction is for: a row of the table, or the GPU of a result document with what
 /// was measured on it, and the table for what was not. What neither knows is an Error(bad_input).
-class Machine {
- public:
-  explicit Machine(const models::GpuSpec& gpu) : spec_(&gpu) {}
+struct Machine {
+  explicit Machine(const models::GpuSpec& gpu);
   Machine(Document document, std::string file);
 
-  /// "H200", or as the driver names a GPU that the table lacks.
-  std::string name() const;
-  /// One line on where the figures come from; it begins with REPLAY for a replay.
-  std::string origin() const;
-  /// "data sheet", "measured" or "replay".
-  std::string source() const;
+  std::string name;    ///< "H200", or as the driver names a GPU that the table lacks
+  std::string origin;  ///< where the figures come from; it begins with REPLAY for a replay
+  std::string source;  ///< "data sheet", "measured" or "replay"
 
   int sms() const;
   /// DRAM's: the best copy or read that a document measured below DRAM's bound, else the data
   /// sheet's.
   MachineFigure bandwidth() const;
   /// The best that a document measured with operands of that precision, else the data sheet's;
-  /// empty where the GPU has no such units.
+  /// empty where the GPU has no such units. It is one of "fp64", "fp64-tensor", "fp32", "tf32",
+  /// "fp16", "bf16", "fp8" and "int8": on tensor cores, accumulated in fp32, but for "fp64" and
+  /// "fp32".
   std::optional<MachineFigure> peak(const std::string& precision) const;
   /// What the driver reports, else the data sheet's.
   MachineFigure memory() const;
@@ -148,7 +142,7 @@ class Machine {
   const models::GpuSpec& spec_for(const std::string& what) const;
 
   const models::GpuSpec* spec_ = nullptr;  ///< null: not in the table
-  std::optional<Document> document_;
+  Document document_;                      ///< of a data sheet: empty
   std::string file_;
 };
 

@@ -86,7 +86,7 @@ Json schedule_of(const SharedExplanation& why) {
   return wavefronts;
 }
 
-Prediction predict(const PatternFlags& flags) {
+Prediction predict(PatternFlags flags) {
   if (flags.file)
     return {answer_patterns(*flags.file, "wavefronts,conflicts", [](const WarpAccess& access) {
       const SharedCost cost = shared_cost(access);
@@ -170,14 +170,13 @@ Json to_json(const TileUse& tile, const LayoutCost& cost) {
           {"index", index_formula(tile, layout)}};
 }
 
-Prediction predict(const SwizzleFlags& given) {
-  TileUse tile = given.tile;
-  std::vector<std::string> accesses = given.accesses;
+Prediction predict(SwizzleFlags flags) {
+  auto& [tile, accesses, top] = flags;
   if (accesses.empty())
     accesses = {fmt::format("store:row:{}", tile.element_bytes),
                 fmt::format("load:column:{}", tile.element_bytes)};
   for (const auto& text : accesses) tile.accesses.push_back(parse_access(text));
-  const std::vector<LayoutCost> found = search_layouts(tile, given.top);
+  const std::vector<LayoutCost> found = search_layouts(tile, top);
   const LayoutCost plain = layout_cost(tile, {}), &best = found.front();
   Json layouts = Json::array();
   std::size_t width = 0;

@@ -40,13 +40,11 @@ struct OnGpu {
 const std::map<std::string, double> format_bytes_per_element{
     {"fp32", 4}, {"bf16", 2}, {"fp16", 2}, {"fp8", 1}, {"int8", 1}, {"int4", 0.5}};
 
-struct NumberFlag {
+constexpr struct {
   const char* flag;
   std::int64_t TransformerShape::*field;
   const char* description;
-};
-
-constexpr NumberFlag number_flags[] = {
+} number_flags[] = {
     {"--layers", &TransformerShape::layers, "Layers"},
     {"--hidden", &TransformerShape::hidden, "Hidden size"},
     {"--heads", &TransformerShape::heads, "Attention heads"},
@@ -64,8 +62,8 @@ constexpr NumberFlag number_flags[] = {
 TransformerShape shape_of(const TransformerArguments& a) {
   TransformerShape shape;
   if (!a.config.empty()) shape = shape_from_config(a.config, a.load.context);
-  for (const auto& flag : number_flags)
-    if (a.shape.*flag.field != 0) shape.*flag.field = a.shape.*flag.field;
+  for (const auto& [flag, field, description] : number_flags)
+    if (a.shape.*field != 0) shape.*field = a.shape.*field;
   shape.tied_embeddings = shape.tied_embeddings || a.shape.tied_embeddings;
   shape.qkv_bias = shape.qkv_bias || a.shape.qkv_bias;
   if (a.plain_mlp) shape.gated_mlp = false;
@@ -81,21 +79,15 @@ Transformer model_of(const TransformerArguments& a) {
   return transformer_of_shape(shape_of(a));
 }
 
-/// The peak of the weights' own precision; where the GPU lacks that, or has none for 4 bits, of the
-/// 16-bit formats that weights are widened to.
-std::pair<std::string, MachineFigure> peak_of(const Machine& machine, const std::string& weights) {
-  for (const std::string& precision : {weights, std::string("bf16"), std::string("fp16")}) {
-    if (precision == "int4") continue;
-    if (const auto peak = machine.peak(precision)) return {precision, *peak};
-  }
-  fail(ExitCode::bad_input, "The {} has no units for {}, bf16 or fp16.", machine.name(), weights);
-}
-
 OnGpu on_gpu(const Machine& machine, const Transformer& model, const TransformerArguments& a,
              std::optional<std::int64_t> gpus) {
   OnGpu on;
   on.bandwidth = machine.bandwidth();
-  std::tie(on.precision, on.peak) = peak_of(machine, a.weights);
+  // Weights of a precision that the GPU lacks, as it does 4 bits, are widened to 16 bits.
+  on.precision = a.weights;
+  if (a.weights == "int4" || !machine.peak(a.weights))
+    on.precision = machine.peak("bf16") ? "bf16" : "fp16";
+  on.peak = machine.peak(on.precision).value();
   on.memory = machine.memory();
   on.link = machine.link();
   const double usable = a.usable / 100;
@@ -202,7 +194,7 @@ void say_phase(Prediction& said, const char* name, const PhaseBound& phase) {
 
 void say_machine(Prediction& said, const TransformerArguments& a, const Machine& machine,
                  const OnGpu& on) {
-  said.say("\n{}\n", machine.origin());
+  said.say("\n{}\n", machine.origin);
   const auto line = [&](const char* name, const std::string& value, const MachineFigure& figure) {
     said.say("  {:<13} {:>15}  {}: {}\n", name, value, figure.origin, figure.source);
   };
@@ -222,7 +214,7 @@ void say_machine(Prediction& said, const TransformerArguments& a, const Machine&
   if (on.bounds.decode_seconds_even_routing)
     said.say("  {:<8} {} a step if the batch chooses its experts evenly\n", "",
              format_time(*on.bounds.decode_seconds_even_routing));
-  Json& gpu = said.json["gpu"] = {{"name", machine.name()}, {"source", machine.source()}};
+  Json& gpu = said.json["gpu"] = {{"name", machine.name}, {"source", machine.source}};
   gpu.update(to_json(on));
 }
 
@@ -248,8 +240,7 @@ void say_table(Prediction& said, const TransformerArguments& a, const Transforme
   said.say("Times are lower bounds on that many GPUs, tensor-parallel, communication left out.\n");
 }
 
-Prediction predict(const TransformerArguments& given) {
-  TransformerArguments a = given;
+Prediction predict(TransformerArguments a) {
   a.load.weight_bytes = format_bytes_per_element.at(a.weights);
   a.load.kv_bytes = format_bytes_per_element.at(a.kv);
   if (a.load.prompt == 0) a.load.prompt = a.load.context;
@@ -277,9 +268,8 @@ void add_flags(CLI::App& app, TransformerArguments& a) {
       ->type_name("N")
       ->needs(params);
   constexpr std::uint64_t largest = std::uint64_t{1} << 32;
-  for (const auto& flag : number_flags)
-    number_flag(app, flag.flag, a.shape.*flag.field, flag.description, 1, largest)
-        ->excludes(params);
+  for (const auto& [flag, field, description] : number_flags)
+    number_flag(app, flag, a.shape.*field, description, 1, largest)->excludes(params);
   for (const auto& [flag, value, description] :
        {std::tuple{"--tied-embeddings", &a.shape.tied_embeddings,
                    "The output projection is the embedding table"},
