@@ -27,13 +27,6 @@
 namespace fathom {
 namespace {
 
-std::vector<std::string> flags_of(const CLI::App& app) {
-  std::vector<std::string> flags;
-  for (const CLI::Option* option : app.get_options())
-    for (const auto& name : option->get_lnames()) flags.push_back("--" + name);
-  return flags;
-}
-
 /// CLI11's help without the list of flags that each flag excludes: the errors say that.
 class Help : public CLI::Formatter {
  public:
@@ -79,7 +72,7 @@ void add_to(CLI::App& app, const Command& command, ExitCode& code) {
     if (word.starts_with('-')) {
       const std::string flag = word.substr(0, word.find('='));
       fail(ExitCode::bad_input, "`{0}` has no flag {1}.{2} `{0} --help` shows them all.", path,
-           flag, did_you_mean(flag, flags_of(*at)));
+           flag, did_you_mean_flag(*at, flag));
     }
     if (at == &app && word == "test")
       throw Error(ExitCode::bad_input,

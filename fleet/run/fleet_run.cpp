@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
 
@@ -39,6 +40,31 @@ constexpr const char* unfinished = "it has not finished";
 constexpr char busy[] =
     "Another {} into {} now: wait for its end, or choose another folder with --out.";
 constexpr int incomplete = to_int(ExitCode::incomplete);
+
+/// All that this process sees, with what may make one slower than others of its kind; throws as
+/// query_device does where there is none.
+std::vector<GpuJob> query_gpus(const fs::path& programs) {
+  std::vector<GpuJob> gpus;
+  ask_device(programs, {"--gpus"}, [&](const nlohmann::ordered_json& answer) {
+    for (const auto& gpu : answer.at("gpus")) {
+      GpuJob& seen = gpus.emplace_back(GpuJob{gpu.at("uuid"), gpu.at("pci_bus_id")});
+      seen.summary.gpu_name = gpu.at("name");
+      seen.summary.uuid_hash = gpu.at("uuid_hash");
+      fleet::Health& health = seen.summary.health;
+      const auto& given = gpu.at("health");
+      for (const auto& [key, number] :
+           {std::pair{"pcie_generation", &fleet::Health::pcie_generation},
+            {"pcie_width", &fleet::Health::pcie_width},
+            {"uncorrected_ecc_errors", &fleet::Health::uncorrected_ecc_errors},
+            {"remapped_rows", &fleet::Health::remapped_rows},
+            {"processes", &fleet::Health::other_processes}})
+        if (given.contains(key) && !given[key].is_null()) health.*number = given[key].get<double>();
+      health.remapping_failed = given.at("remapping_failed");
+      health.remapping_pending = given.at("remapping_pending");
+    }
+  });
+  return gpus;
+}
 
 class FleetRun {
  public:
@@ -106,8 +132,8 @@ class FleetRun {
       if (!launcher_) throw;
       seen = {.problem = error.what(), .code = to_int(error.code())};
     }
-    for (const VisibleGpu& gpu : seen.gpus) {
-      const bool mig = gpu.name.find(" MIG ") != std::string::npos;
+    for (const GpuJob& gpu : seen.gpus) {
+      const bool mig = gpu.summary.gpu_name.find(" MIG ") != std::string::npos;
       own.gpus.push_back(mig ? std::string(mig_mark) + gpu.uuid : gpu.uuid);
     }
     return seen;

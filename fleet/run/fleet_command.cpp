@@ -5,7 +5,6 @@
 #include <set>
 #include <sstream>
 
-#include "fleet/commands/fleet_commands.h"
 #include "fleet/fleet.h"
 #include "fleet/run/run.h"
 #include "results/error.h"
