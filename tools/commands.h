@@ -86,9 +86,6 @@ std::optional<reports::CardCheck> card_of(const Document& document,
 /// FATHOM_RECORDING may name such a folder, too. Throws Error(setup_incomplete) if there is none.
 std::filesystem::path replayed_recording(const std::string& suite);
 
-/// The recording, cut down to the probes asked for and marked as a replay.
-Document load_replay(const std::filesystem::path& recording, const RunArguments& options);
-
 struct RecordingArguments {
   std::filesystem::path result, recordings = "recordings";
 };

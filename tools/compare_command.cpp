@@ -51,10 +51,9 @@ ExitCode compare(const CompareArguments& options) {
 }
 
 void add_flags(CLI::App& app, CompareArguments& arguments) {
-  app.add_option("A", arguments.a, "Result document of a run, or another tool's file")
-      ->check(not_empty())
+  path_flag(app, "A", arguments.a, "Result document of a run, or another tool's file", "TEXT")
       ->required();
-  app.add_option("B", arguments.b, "Another one")->check(not_empty())->required();
+  path_flag(app, "B", arguments.b, "Another one", "TEXT")->required();
   path_flag(app, "--markdown", arguments.markdown, "Write it as Markdown into this file");
   path_flag(app, "--json", arguments.json, "Write every figure that both have into this file");
   app.footer(

@@ -25,9 +25,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path output_root(const RunArguments& options, const std::string& gpu_name, bool replay) {
-  if (!options.out.empty()) return options.out;
-  return default_folder_name(gpu_name, replay, std::chrono::system_clock::now());
+/// The folder that was asked for, or one that is named for GPU and time.
+OutputFolder output_folder(const RunArguments& options, const std::string& gpu, bool replay) {
+  if (!options.out.empty()) return prepare_output_folder(options.out);
+  return prepare_output_folder(default_folder_name(gpu, replay, std::chrono::system_clock::now()));
+}
+
+void keep_probes(Document& document, const std::vector<std::string>& names) {
+  std::vector<std::string> recorded;
+  for (const auto& probe : document.probes) recorded.push_back(probe.name);
+  for (const auto& name : names)
+    if (std::ranges::count(recorded, name) == 0)
+      fail(ExitCode::bad_input, "The recording has no probe `{}`.{}", name,
+           did_you_mean(name, recorded));
+  const auto keep = [&](auto& parts, auto name) {
+    std::erase_if(parts,
+                  [&](const auto& part) { return std::ranges::count(names, part.*name) == 0; });
+  };
+  keep(document.probes, &ProbeSummary::name);
+  keep(document.entries, &Entry::probe);
+  keep(document.claims, &Claim::probe);
+  keep(document.facts, &Fact::probe);
 }
 
 /// The common end of measurement and replay.
@@ -41,13 +59,18 @@ ExitCode replay(const RunArguments& options, const std::string& why) {
   if (!options.out.empty())
     require_distinct({{"the recording", recording}},
                      {{"--out", OutputFolder{options.out}.result()}});
-  const Document document = load_replay(recording, options);
+  Document document = read_document(recording);
+  document.source = Source::replay;
+  if (!options.probes.empty()) keep_probes(document, options.probes);
+  if (document.suite != options.suite)
+    document.warnings.push_back(
+        fmt::format("The suite `{}` was asked for; the recording is of the suite `{}`.",
+                    options.suite, document.suite));
   print_line(
       fmt::format("REPLAY: {}; replaying the recording of {} from {}. Nothing below was measured "
                   "here.",
                   why, document.fingerprint.gpu_name, document.date));
-  const OutputFolder folder =
-      prepare_output_folder(output_root(options, document.fingerprint.gpu_name, true));
+  const OutputFolder folder = output_folder(options, document.fingerprint.gpu_name, true);
   write_document(document, folder.result());
   publish(document, folder, options);
   return ExitCode::ok;  // nothing was measured, so no check can have failed
@@ -110,8 +133,7 @@ Document document_of(const Measured& run, const RunArguments& options,
 ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& probes,
                  const Fingerprint& fingerprint) {
   const DeviceLock lock = lock_device(options, fingerprint);
-  const OutputFolder folder =
-      prepare_output_folder(output_root(options, fingerprint.gpu_name, false));
+  const OutputFolder folder = output_folder(options, fingerprint.gpu_name, false);
   make_folder(folder.logs());
   make_folder(folder.parts());
   print_line(fmt::format("Measuring {} with {}, suite {}.", fingerprint.gpu_name,

@@ -50,9 +50,8 @@ void add_report_flags(CLI::App& app, FleetReportArguments& arguments) {
 }
 
 void add_collect_flags(CLI::App& app, CollectArguments& arguments) {
-  app.add_option("DIR", arguments.folder,
-                 "Folder that the jobs wrote into, looked through with all below")
-      ->check(not_empty())
+  path_flag(app, "DIR", arguments.folder,
+            "Folder that the jobs wrote into, looked through with all below", "TEXT")
       ->required();
   path_flag(app, "--out", arguments.out, "Folder of fleet.json and the report (default: DIR)",
             "DIR");
