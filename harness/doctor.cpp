@@ -57,14 +57,6 @@ std::string sentence(std::string text) {
   return text;
 }
 
-Check check_counters(int ordinal) {
-  const std::string problem = CounterSession::problem_on(ordinal);
-  const Finding found = problem.empty()
-                            ? ok("can be read")
-                            : warn(problem, "Results come without counters until this is mended.");
-  return {found, "counters", "Hardware counters", ordinal};
-}
-
 }  // namespace
 
 std::vector<Check> check_software(const CudaDeviceCount& devices, const Surroundings& around,
@@ -278,7 +270,11 @@ std::vector<Check> run_doctor(std::optional<int> only) {
       std::ranges::move(check_gpu(ordinal, nvml, nvml.device_by_pci_bus_id(device.pci_bus_id)),
                         std::back_inserter(checks));
       // Last: it opens a context, which would show among the GPU's processes.
-      checks.push_back(check_counters(ordinal));
+      const std::string problem = CounterSession::problem_on(ordinal);
+      const Finding counters =
+          problem.empty() ? ok("can be read")
+                          : warn(problem, "Results come without counters until this is mended.");
+      checks.push_back({counters, "counters", "Hardware counters", ordinal});
     } catch (const Error& error) {
       checks.push_back({fault(error.what()), "gpu", "GPU", ordinal});
     }

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <optional>
-#include <string>
 
 #include "results/fail.h"
 #include "results/flag_checks.h"

@@ -22,7 +22,6 @@
 #include <thread>
 
 #include "results/fail.h"
-#include "results/files.h"
 
 namespace fathom {
 namespace {

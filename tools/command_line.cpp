@@ -27,6 +27,8 @@
 namespace fathom {
 namespace {
 
+const char* const* given_arguments = nullptr;  // of this program
+
 /// CLI11's help without the list of flags that each flag excludes: the errors say that.
 class Help : public CLI::Formatter {
  public:
@@ -164,7 +166,7 @@ ExitCode understand_and_act(int argc, const char* const* argv,
   if (named != words.end() && !(complete && named + 1 == words.end())) {
     const auto elsewhere = std::ranges::find(commands, *named, &Command::name);
     if (elsewhere != commands.end() && !elsewhere->program.empty())
-      hand_over(elsewhere->program, elsewhere->name, argv);
+      hand_over(elsewhere->program, elsewhere->name);
   }
   if (complete) {
     print_out(completions(*app, words));
@@ -190,10 +192,10 @@ void tell(const std::string& sentence) {
 
 }  // namespace
 
-void hand_over(const std::string& program, const std::string& command, const char* const* argv) {
+void hand_over(const std::string& program, const std::string& command) {
   const std::filesystem::path folder = executable_folder();
   const std::string path = (folder / program).string();
-  execv(path.c_str(), const_cast<char* const*>(argv));
+  execv(path.c_str(), const_cast<char* const*>(given_arguments));
   fail(ExitCode::setup_incomplete,
        "`fathom {0}` needs the program {1}, which cannot be started in {2} ({3}): in Fathom's "
        "source folder `./fathom {0}` builds it.",
@@ -228,6 +230,7 @@ std::shared_ptr<CLI::App> command_line(const Command& root, ExitCode& code) {
 }
 
 int run_program(int argc, const char* const* argv, const std::vector<Command>& commands) {
+  given_arguments = argv;
   open_standard_streams();
   end_on_interrupts();
   // A reader that goes away (`fathom run | head`) must not cost the measurement.

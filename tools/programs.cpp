@@ -44,23 +44,6 @@ std::vector<fs::path> programs_in(const fs::path& folder) {
   return programs;
 }
 
-ProbeBinary described(const fs::path& program, const CapturedRun& run) {
-  try {
-    const auto description = nlohmann::json::parse(run.output);
-    return {program,
-            description.at("name"),
-            description.at("group"),
-            description.at("question"),
-            description.at("method"),
-            description.at("claims")};
-  } catch (const nlohmann::json::exception&) {
-    const std::string said = last_line(run.errors);
-    fail(ExitCode::setup_incomplete,
-         "{} does not describe itself ({}{}): build Fathom again with ./fathom run.",
-         program.string(), run.end.describe(), said.empty() ? "" : ": " + said);
-  }
-}
-
 // Loading the driver's libraries and waking an idle GPU takes seconds at worst.
 constexpr std::chrono::seconds answer_limit{60};
 constexpr const char* program_name = "fathom-device";
@@ -115,8 +98,19 @@ std::vector<ProbeBinary> find_probes(const fs::path& folder) {
   // All at once: each takes its time to load.
   const auto runs = run_all_and_capture(programs, {"--describe"}, description_limit);
   std::vector<ProbeBinary> probes;
-  for (std::size_t i = 0; i < programs.size(); ++i)
-    probes.push_back(described(programs[i], runs[i]));
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    const auto& [output, errors, end] = runs[i];
+    try {
+      const auto says = nlohmann::json::parse(output);
+      probes.push_back({programs[i], says.at("name"), says.at("group"), says.at("question"),
+                        says.at("method"), says.at("claims")});
+    } catch (const nlohmann::json::exception&) {
+      const std::string said = last_line(errors);
+      fail(ExitCode::setup_incomplete,
+           "{} does not describe itself ({}{}): build Fathom again with ./fathom run.",
+           programs[i].string(), end.describe(), said.empty() ? "" : ": " + said);
+    }
+  }
   return probes;
 }
 

@@ -12,7 +12,6 @@
 #include <regex>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "probes/claims.h"
 #include "reports/facts.h"

@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <functional>
 #include <thread>
@@ -16,9 +15,7 @@
 #include "results/format.h"
 #include "results/text.h"
 #include "results/version.h"
-#include "tools/commands.h"
 #include "tools/probe_runner.h"
-#include "tools/programs.h"
 
 namespace fathom {
 namespace {
@@ -87,16 +84,6 @@ ExitCode replay_without_gpu(const RunArguments& options, ExitCode code, const ch
   return replay(options, "no NVIDIA GPU found");
 }
 
-/// Holds the GPU for the whole run, so that nobody gets in between two probes.
-DeviceLock lock_device(const RunArguments& options, const Fingerprint& fingerprint) {
-  DeviceLock lock(fingerprint.gpu_uuid_hash, std::chrono::hours(options.wait ? 1 : 0),
-                  [](const std::string& holder) {
-                    print_line(fmt::format("Waiting for the GPU, which is in use by {}.", holder));
-                  });
-  setenv("FATHOM_LOCK_FD", lock.share_with_children().c_str(), 1);
-  return lock;
-}
-
 /// Does what writes results; if that fails, the sentence says where they are instead.
 void keeping(const std::string& where, const std::function<void()>& write) {
   try {
@@ -132,7 +119,12 @@ Document document_of(const Measured& run, const RunArguments& options,
 
 ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& probes,
                  const Fingerprint& fingerprint) {
-  const DeviceLock lock = lock_device(options, fingerprint);
+  // For the whole run, so that nobody gets in between two probes.
+  DeviceLock lock(fingerprint.gpu_uuid_hash, std::chrono::hours(options.wait ? 1 : 0),
+                  [](const std::string& holder) {
+                    print_line(fmt::format("Waiting for the GPU, which is in use by {}.", holder));
+                  });
+  setenv("FATHOM_LOCK_FD", lock.share_with_children().c_str(), 1);
   const OutputFolder folder = output_folder(options, fingerprint.gpu_name, false);
   make_folder(folder.logs());
   make_folder(folder.parts());

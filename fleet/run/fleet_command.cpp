@@ -5,12 +5,9 @@
 #include <set>
 #include <sstream>
 
-#include "fleet/fleet.h"
 #include "fleet/run/run.h"
 #include "results/error.h"
-#include "results/files.h"
 #include "results/flag_checks.h"
-#include "tools/command_line.h"
 #include "tools/output_folder.h"
 #include "tools/programs.h"
 

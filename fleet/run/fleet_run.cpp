@@ -7,21 +7,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <thread>
 
 #include "fleet/run/run.h"
 #include "results/error.h"
 #include "results/fail.h"
-#include "results/files.h"
 #include "results/format.h"
 #include "results/text.h"
-#include "tools/child_process.h"
 #include "tools/output_folder.h"
 #include "tools/programs.h"
 
@@ -281,9 +276,10 @@ class FleetRun {
   std::vector<fleet::Problem> problems_;  ///< beside the GPUs' own summaries
 };
 
-/// With what follows from the machine: host name, folder. Throws Error(bad_input) for what does not
-/// fit together.
-FleetRunArguments completed(FleetRunArguments a) {
+}  // namespace
+
+ExitCode fleet_run(const FleetRunArguments& given) {
+  FleetRunArguments a = given;
   // A list of the nodes of a job has Slurm's names, which need not be the machines' own.
   if (a.host_name.empty()) a.host_name = slurm_node();
   if (a.host_name.empty()) {
@@ -298,16 +294,9 @@ FleetRunArguments completed(FleetRunArguments a) {
   if (a.report.out.empty())
     a.report.out = "fathom-fleet-" + utc_time_for_names(std::chrono::system_clock::now());
   a.report.out = fs::absolute(a.report.out).lexically_normal();
-  return a;
-}
-
-}  // namespace
-
-ExitCode fleet_run(const FleetRunArguments& given) {
-  const FleetRunArguments arguments = completed(given);
-  expected_of(arguments.report);  // a list that cannot be read is to be known now
+  expected_of(a.report);  // a list that cannot be read is to be known now
   try {
-    return FleetRun(arguments, arguments.part ? std::nullopt : find_launcher()).run();
+    return FleetRun(a, a.part ? std::nullopt : find_launcher()).run();
   } catch (const Error& error) {
     if (*error.what()) throw;
     return error.code();  // another rank, or MPI, has said why

@@ -9,7 +9,6 @@
 #include "fleet/run/run.h"
 #include "results/document_io.h"
 #include "results/error.h"
-#include "results/files.h"
 #include "results/text.h"
 #include "tools/output_folder.h"
 #include "tools/programs.h"

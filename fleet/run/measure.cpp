@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -15,9 +14,7 @@
 
 #include "fleet/run/run.h"
 #include "results/error.h"
-#include "results/files.h"
 #include "results/probe_environment.h"
-#include "tools/child_process.h"
 #include "tools/output_folder.h"
 #include "tools/programs.h"
 

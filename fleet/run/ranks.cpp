@@ -17,7 +17,6 @@
 
 #include "fleet/run/run.h"
 #include "results/fail.h"
-#include "results/files.h"
 #include "results/format.h"
 #include "results/text.h"
 #include "tools/output_folder.h"
