@@ -1,5 +1,5 @@
 // fathom-fleet: the program behind `fathom fleet`, which hands its command line over as it is.
-#include "fleet/commands/fleet_commands.h"
+#include "fleet/run/run.h"
 #include "tools/command_line.h"
 
 int main(int argc, char** argv) {

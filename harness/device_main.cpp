@@ -16,17 +16,9 @@
 #include "results/files.h"
 #include "results/flag_checks.h"
 
-namespace {
+using namespace fathom;
 
-int print(const nlohmann::ordered_json& json) {
-  // A process name or a path may hold any byte; JSON holds UTF-8 only.
-  fathom::print_out(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
-                    "\n");
-  fathom::require_written_output();
-  return to_int(fathom::ExitCode::ok);
-}
-
-int run(int argc, char** argv) {
+int main(int argc, char** argv) try {
   CLI::App app{"Prints what is known about a GPU as JSON.", "fathom-device"};
   app.footer(
       "Examples:\n  fathom-device --facts --device 1\n  fathom-device --doctor\n  fathom-device "
@@ -38,33 +30,30 @@ int run(int argc, char** argv) {
   what->add_flag("--doctor", doctor, "checks of driver, toolkit, permissions and GPUs");
   what->add_flag("--gpus", gpus, "all GPUs that are visible: identity, PCI address, health");
   what->require_option(1);
-  app.add_option("--device", device, "CUDA's number of the GPU (facts: 0; doctor: all)")
-      ->check(fathom::ordinal())
-      ->type_name("N");
+  checked_flag(app, "--device", device, "CUDA's number of the GPU (facts: 0; doctor: all)",
+               ordinal(), "N");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& wanted) {
     return app.exit(wanted);
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "fathom-device: {}: see fathom-device --help.\n", fathom::complaint(error));
-    return to_int(fathom::ExitCode::bad_input);
+    fmt::print(stderr, "fathom-device: {}: see fathom-device --help.\n", complaint(error));
+    return to_int(ExitCode::bad_input);
   }
-  if (gpus) return print({{"gpus", fathom::gpus_json(fathom::NvmlLibrary())}});
-  if (doctor) return print(fathom::to_json(fathom::run_doctor(device)));
-  return print({{"fingerprint",
-                 fathom::to_json(fathom::query_device_facts(device.value_or(0)).fingerprint)}});
-}
-
-}  // namespace
-
-int main(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (const fathom::Error& error) {
-    fmt::print(stderr, "fathom-device: {}\n", error.what());
-    return to_int(error.code());
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "fathom-device: unexpected failure: {}\n", error.what());
-    return to_int(fathom::ExitCode::probe_crashed);
-  }
+  nlohmann::ordered_json json;
+  if (gpus)
+    json["gpus"] = gpus_json(NvmlLibrary());
+  else if (doctor)
+    json = to_json(run_doctor(device));
+  else
+    json["fingerprint"] = to_json(query_device_facts(device.value_or(0)).fingerprint);
+  // A process name or a path may hold any byte; JSON holds UTF-8 only.
+  print_out(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  require_written_output();
+} catch (const Error& error) {
+  fmt::print(stderr, "fathom-device: {}\n", error.what());
+  return to_int(error.code());
+} catch (const std::exception& error) {
+  fmt::print(stderr, "fathom-device: unexpected failure: {}\n", error.what());
+  return to_int(ExitCode::probe_crashed);
 }

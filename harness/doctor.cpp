@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "harness/counters/range_profiler.h"
 #include "results/fields.h"
@@ -15,6 +17,38 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr double megahertz = 1e6;
+constexpr double mebibyte = 1 << 20;
+
+/// Other programs' memory below this does not disturb a measurement: it is a driver's own.
+constexpr double unremarkable_mebibytes = 512;
+
+Finding ok(std::string detail) { return {CheckStatus::ok, std::move(detail)}; }
+Finding warn(std::string detail, std::string what_to_do) {
+  return {CheckStatus::warn, std::move(detail), std::move(what_to_do)};
+}
+Finding fault(std::string detail, std::string what_to_do = {}) {
+  return {CheckStatus::fail, std::move(detail), std::move(what_to_do)};
+}
+Finding skip(std::string detail) { return {CheckStatus::skip, std::move(detail)}; }
+
+std::string on_off(bool on) { return on ? "on" : "off"; }
+
+std::string mhz(const Reading<double>& hertz) {
+  return hertz ? fmt::format("{:.0f}", *hertz / megahertz) : "?";
+}
+
+std::string describe(const NvmlProcess& process) {
+  std::string name;
+  std::ifstream file(fmt::format("/proc/{}/comm", process.pid));
+  std::getline(file, name);
+  const std::string memory =
+      process.used_bytes == NvmlProcess::unknown
+          ? ""
+          : fmt::format(", {:.0f} MiB", static_cast<double>(process.used_bytes) / mebibyte);
+  return fmt::format("process {}{}{}", process.pid, name.empty() ? "" : " (" + name + ")", memory);
+}
+
 /// "the driver is absent" -> "The driver is absent."
 std::string sentence(std::string text) {
   if (text.empty()) return text;
@@ -23,70 +57,197 @@ std::string sentence(std::string text) {
   return text;
 }
 
-Check check_counters(int ordinal) {
-  const std::string problem = CounterSession::problem_on(ordinal);
-  if (problem.empty())
-    return {"counters", CheckStatus::ok, ordinal, "Hardware counters", "can be read", ""};
-  return {"counters", CheckStatus::warn,
-          ordinal,    "Hardware counters",
-          problem,    "Results come without counters until this is mended."};
-}
-
 }  // namespace
 
 std::vector<Check> check_software(const CudaDeviceCount& devices, const Surroundings& around,
                                   const NvmlLibrary& nvml) {
-  std::vector<Check> checks;
-  const auto add = [&](const char* id, const char* what, CheckStatus status, std::string detail,
-                       std::string what_to_do = {}) {
-    checks.push_back({id, status, {}, what, std::move(detail), std::move(what_to_do)});
-  };
   const std::string cuda_driver = version_text(around.versions.driver);
   const bool works = devices.count > 0, has_driver = around.versions.driver != 0;
   const NoGpu why =
       works ? NoGpu{ExitCode::ok, "", ""} : explain_no_gpu(devices.status, around, nvml);
-  if (has_driver)
-    add("driver", "NVIDIA driver", CheckStatus::ok,
-        fmt::format("{}, supports CUDA {}", nvml.driver_version().value_or("present"),
-                    cuda_driver));
-  else
-    add("driver", "NVIDIA driver", CheckStatus::fail, why.cause + ".", sentence(why.remedy));
+  const Finding closed = fault(why.cause + ".", sentence(why.remedy));
+  const Finding driver =
+      has_driver ? ok(fmt::format("{}, supports CUDA {}", nvml.driver_version().value_or("present"),
+                                  cuda_driver))
+                 : closed;
 
   const std::string built = fmt::format("runtime {}, toolkit {}",
                                         version_text(around.versions.runtime), toolkit_version());
-  if (!has_driver)
-    add("cuda", "CUDA", CheckStatus::skip, built + "; needs the driver");
-  else if (!works)
-    add("cuda", "CUDA", CheckStatus::fail, why.cause + ".", sentence(why.remedy));
-  else if (around.versions.driver < around.versions.runtime)
-    add("cuda", "CUDA", CheckStatus::warn,
-        fmt::format("{}; the driver is of the older CUDA {}", built, cuda_driver),
-        "Works, but features of the newer runtime are missing: update the driver.");
-  else
-    add("cuda", "CUDA", CheckStatus::ok, built);
+  const Finding cuda =
+      !has_driver ? skip(built + "; needs the driver")
+      : !works    ? closed
+      : around.versions.driver < around.versions.runtime
+          ? warn(fmt::format("{}; the driver is of the older CUDA {}", built, cuda_driver),
+                 "Works, but features of the newer runtime are missing: update the driver.")
+          : ok(built);
 
-  if (nvml.available())
-    add("nvml", "NVML", CheckStatus::ok,
-        fmt::format("sees {} GPU(s)", nvml.device_count().value_or(0)));
-  else if (has_driver)
-    add("nvml", "NVML", CheckStatus::warn, sentence(nvml.problem()),
-        "Install the driver's utilities (package nvidia-smi) for clocks, power and throttle "
-        "reasons.");
-  else
-    add("nvml", "NVML", CheckStatus::skip, sentence(nvml.problem()));
-  return checks;
+  const Finding utilities =
+      nvml.available() ? ok(fmt::format("sees {} GPU(s)", nvml.device_count().value_or(0)))
+      : has_driver
+          ? warn(sentence(nvml.problem()),
+                 "Install the driver's utilities (package nvidia-smi) for clocks, power and "
+                 "throttle reasons.")
+          : skip(sentence(nvml.problem()));
+  return {{driver, "driver", "NVIDIA driver"}, {cuda, "cuda", "CUDA"}, {utilities, "nvml", "NVML"}};
 }
 
 Check check_architecture(const CudaDevice& device, const std::string& architectures) {
-  Check check{"gpu", CheckStatus::ok, device.ordinal, "GPU", "", ""};
-  check.detail = fmt::format("{}, compute capability {}.{}, {} SMs", device.name, device.major,
-                             device.minor, device.sms);
-  if (!architectures_run_on(architectures, device.major, device.minor)) {
-    check.status = CheckStatus::fail;
-    check.detail += fmt::format("; this build has code for {} only", architectures);
-    check.what_to_do = "Build again on this machine: the build takes the GPU that it finds.";
+  Finding found = ok(fmt::format("{}, compute capability {}.{}, {} SMs", device.name, device.major,
+                                 device.minor, device.sms));
+  if (!architectures_run_on(architectures, device.major, device.minor))
+    found = fault(fmt::format("{}; this build has code for {} only", found.detail, architectures),
+                  "Build again on this machine: the build takes the GPU that it finds.");
+  return {found, "gpu", "GPU", device.ordinal};
+}
+
+std::vector<Check> check_gpu(int ordinal, const NvmlLibrary& nvml,
+                             const Reading<NvmlDevice>& found) {
+  if (!found) {
+    const std::string problem = fmt::format("cannot read this GPU: {}",
+                                            nvml.available() ? found.missing() : nvml.problem());
+    const bool lost =
+        found.status == NvmlStatus::gpu_is_lost || found.status == NvmlStatus::reset_required;
+    const Finding unread =
+        lost ? fault(problem,
+                     "Look for Xid lines in the kernel log (dmesg) and restart the machine.")
+             : warn(problem,
+                    "Results come without clocks, power and throttle reasons until NVML works.");
+    return {{unread, "nvml_device", "NVML", ordinal}};
   }
-  return check;
+  const NvmlDevice& gpu = *found;
+  std::vector<Check> checks;
+  // What `judge` says of a reading; skipped where there is none.
+  const auto look = [&](const char* id, const char* what, const auto& reading, auto judge) {
+    const Finding judged = reading ? judge(*reading) : skip("unknown: " + reading.missing());
+    checks.push_back({judged, id, what, ordinal});
+  };
+
+  look("ecc", "ECC", gpu.ecc(), [](const NvmlMode& mode) {
+    if (mode.current == mode.pending) return ok(on_off(mode.current));
+    return warn(
+        fmt::format("{}, but {} after the next reset", on_off(mode.current), on_off(mode.pending)),
+        "Restart the machine before measuring, so that results stay comparable.");
+  });
+  const auto errors = gpu.uncorrected_ecc_errors();
+  auto rows = gpu.remapped_rows();
+  if (!rows && errors) rows.value.emplace();
+  if (!rows) rows.status = errors.status;
+  look("memory_errors", "Memory errors", rows, [&](const NvmlRemappedRows& remapped) {
+    const std::string detail =
+        fmt::format("{} uncorrected since the driver was loaded, {} rows remapped{}",
+                    errors.value_or(0), remapped.corrected + remapped.uncorrected,
+                    remapped.pending ? ", more wait for a reset" : "");
+    if (remapped.failed)
+      return fault("A row could not be remapped; " + detail,
+                   "Have the GPU replaced: its memory is damaged.");
+    if (remapped.pending || errors.value_or(0) > 0)
+      return warn(detail,
+                  "Reset the GPU (nvidia-smi --gpu-reset) or restart the machine; if errors come "
+                  "back, have the GPU replaced.");
+    return ok(detail);
+  });
+
+  look("mig", "MIG", gpu.mig(), [](const NvmlMode& mode) {
+    if (!mode.current) return ok("off");
+    return warn("on: only a part of the GPU is measured, and bounds are those of the whole",
+                "Switch MIG off (nvidia-smi -mig 0, as root) to measure the whole GPU.");
+  });
+  look("virtualization", "Virtualisation", gpu.virtualization(), [](NvmlVirtualization mode) {
+    if (mode == NvmlVirtualization::vgpu)
+      return warn("a vGPU: others may share the GPU, and counters need the host's consent",
+                  "Ask for a whole GPU (passthrough) to measure the hardware itself.");
+    return ok(mode == NvmlVirtualization::none          ? "none"
+              : mode == NvmlVirtualization::passthrough ? "a whole GPU passed through to this "
+                                                          "machine"
+                                                        : "this machine is a vGPU host");
+  });
+  look("confidential_computing", "Confidential computing", nvml.confidential_computing(),
+       [](bool on) {
+         if (!on) return ok("off");
+         return warn("on: hardware counters are closed and host copies are encrypted",
+                     "Switch it off on the host to read counters.");
+       });
+  look("compute_mode", "Compute mode", gpu.compute_mode(), [](NvmlComputeMode mode) {
+    if (mode == NvmlComputeMode::prohibited)
+      return fault("prohibited: no program may use the GPU",
+                   "Set it back (nvidia-smi -c DEFAULT, as root).");
+    return ok(mode == NvmlComputeMode::exclusive_process ||
+                      mode == NvmlComputeMode::exclusive_thread
+                  ? "exclusive: one process at a time"
+                  : "default: processes may share the GPU");
+  });
+
+  const auto mem_max = gpu.clock_max_hz(NvmlClock::memory);
+  auto sm_max = gpu.clock_max_hz(NvmlClock::sm);
+  if (sm_max && !mem_max) sm_max = mem_max;
+  look("clocks", "Clocks", sm_max, [&](double most) {
+    const std::string detail = fmt::format(
+        "SM {} of {:.0f} MHz, memory {} of {:.0f} MHz", mhz(gpu.clock_hz(NvmlClock::sm)),
+        most / megahertz, mhz(gpu.clock_hz(NvmlClock::memory)), *mem_max / megahertz);
+    const auto set = gpu.application_clock_hz(NvmlClock::sm);
+    const auto normal = gpu.default_application_clock_hz(NvmlClock::sm);
+    if (!set || !normal || *set >= *normal) return ok(detail);
+    return warn(
+        fmt::format("{}; the application clock is set to {} MHz, below its default of {} MHz",
+                    detail, mhz(set), mhz(normal)),
+        "Set it back (nvidia-smi -rac, and -rgc for locked clocks).");
+  });
+  look("power_limit", "Power limit", gpu.power_limit_w(), [&](double limit) {
+    const auto normal = gpu.default_power_limit_w();
+    // NVML rounds to milliwatts: half a watt less is no setting of a user.
+    if (!normal || limit >= *normal - 0.5) return ok(fmt::format("{:.0f} W", limit));
+    return warn(fmt::format("{:.0f} W, below the default of {:.0f} W", limit, *normal),
+                fmt::format("Set it back (nvidia-smi -pl {:.0f}, as root), or compare only with "
+                            "runs at this limit.",
+                            *normal));
+  });
+  look("throttling", "Throttling", gpu.clock_event_reasons(), [](std::uint64_t bits) {
+    std::vector<std::string> reasons = throttle_reason_names(bits);
+    // Set whenever clocks follow the application clock, at its default too: see `clocks`.
+    std::erase(reasons, "applications_clocks_setting");
+    if (reasons.empty()) return ok("none");
+    return warn(fmt::format("clocks are held down before the measurement starts: {}",
+                            fmt::join(reasons, ", ")),
+                "See to cooling and power supply, and wait until other work on the GPU has ended.");
+  });
+  look("temperature", "Temperature", gpu.temperature_c(), [&](double now) {
+    constexpr double margin = 10;
+    const auto slowdown = gpu.slowdown_temperature_c();
+    if (!slowdown || now <= *slowdown - margin) return ok(fmt::format("{:.0f} °C", now));
+    return warn(fmt::format("{:.0f} °C; clocks fall at {:.0f} °C", now, *slowdown),
+                "Let the GPU cool down and see to its cooling.");
+  });
+
+  look("persistence", "Persistence mode", gpu.persistence(), [](bool on) {
+    if (on) return ok("on");
+    return Finding{CheckStatus::ok,
+                   "off: the driver unloads between programs, and each start takes longer",
+                   "Switch it on (nvidia-smi -pm 1, as root) if starts are slow."};
+  });
+  look("processes", "Other processes", gpu.compute_processes(), [&](const auto& list) {
+    std::vector<std::string> names;
+    for (const NvmlProcess& process : list) names.push_back(describe(process));
+    if (names.empty()) return ok("none visible");
+    return warn(fmt::format("{}", fmt::join(names, ", ")),
+                "End them, or wait: they share the GPU's time, power and memory.");
+  });
+  look("memory", "GPU memory", gpu.memory(), [&](const NvmlMemory& memory) {
+    const double used = static_cast<double>(memory.used) / mebibyte;
+    const std::string detail =
+        fmt::format("{:.0f} of {:.0f} MiB are free", static_cast<double>(memory.free) / mebibyte,
+                    static_cast<double>(memory.total) / mebibyte);
+    if (used <= unremarkable_mebibytes) return ok(detail);
+    return warn(fmt::format("{}; other programs use {:.0f} MiB", detail, used),
+                "End the programs that use it (nvidia-smi lists those of this container only).");
+  });
+  look("pcie_link", "PCIe link", gpu.pcie_link(), [](const NvmlPcieLink& link) {
+    const std::string detail = fmt::format("generation {} of {}, width x{} of x{}", link.generation,
+                                           link.generation_max, link.width, link.width_max);
+    if (link.width >= link.width_max) return ok(detail);
+    return warn(detail + ": fewer lanes than the GPU has",
+                "Check the slot and the seating of the GPU; copies to and from it are slower.");
+  });
+  return checks;
 }
 
 std::vector<Check> run_doctor(std::optional<int> only) {
@@ -109,9 +270,13 @@ std::vector<Check> run_doctor(std::optional<int> only) {
       std::ranges::move(check_gpu(ordinal, nvml, nvml.device_by_pci_bus_id(device.pci_bus_id)),
                         std::back_inserter(checks));
       // Last: it opens a context, which would show among the GPU's processes.
-      checks.push_back(check_counters(ordinal));
+      const std::string problem = CounterSession::problem_on(ordinal);
+      const Finding counters =
+          problem.empty() ? ok("can be read")
+                          : warn(problem, "Results come without counters until this is mended.");
+      checks.push_back({counters, "counters", "Hardware counters", ordinal});
     } catch (const Error& error) {
-      checks.push_back({"gpu", CheckStatus::fail, ordinal, "GPU", error.what(), ""});
+      checks.push_back({fault(error.what()), "gpu", "GPU", ordinal});
     }
   }
   return checks;
@@ -131,26 +296,17 @@ Json to_json(const std::vector<Check>& checks) {
 }
 
 Json health_json(const Reading<NvmlDevice>& gpu) {
-  Json health{{"pcie_generation", nullptr},
-              {"pcie_width", nullptr},
-              {"uncorrected_ecc_errors", nullptr},
-              {"remapped_rows", nullptr},
-              {"remapping_failed", false},
-              {"remapping_pending", false},
-              {"processes", nullptr}};
-  if (!gpu) return health;
-  if (const auto link = gpu->pcie_link()) {
-    health["pcie_generation"] = link->generation_max;
-    health["pcie_width"] = link->width;
-  }
-  if (const auto errors = gpu->uncorrected_ecc_errors()) health["uncorrected_ecc_errors"] = *errors;
-  if (const auto rows = gpu->remapped_rows()) {
-    health["remapped_rows"] = rows->corrected + rows->uncorrected;
-    health["remapping_failed"] = rows->failed;
-    health["remapping_pending"] = rows->pending;
-  }
-  if (const auto processes = gpu->compute_processes()) health["processes"] = processes->size();
-  return health;
+  const auto link = gpu ? gpu->pcie_link().value : std::nullopt;
+  const auto errors = gpu ? gpu->uncorrected_ecc_errors().value : std::nullopt;
+  const auto rows = gpu ? gpu->remapped_rows().value : std::nullopt;
+  const auto processes = gpu ? gpu->compute_processes().value : std::nullopt;
+  return {{"pcie_generation", link ? Json(link->generation_max) : Json()},
+          {"pcie_width", link ? Json(link->width) : Json()},
+          {"uncorrected_ecc_errors", or_null(errors)},
+          {"remapped_rows", rows ? Json(rows->corrected + rows->uncorrected) : Json()},
+          {"remapping_failed", rows && rows->failed},
+          {"remapping_pending", rows && rows->pending},
+          {"processes", processes ? Json(processes->size()) : Json()}};
 }
 
 Json gpus_json(const NvmlLibrary& nvml) {

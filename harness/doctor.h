@@ -14,14 +14,18 @@ namespace fathom {
 /// `skip`: could not be checked, or does not apply here.
 enum class CheckStatus { ok, warn, fail, skip };
 
-/// One thing that was looked at before measuring.
-struct Check {
-  std::string id;  ///< stable name, e.g. "pcie_link"
+/// What came of looking.
+struct Finding {
   CheckStatus status = CheckStatus::ok;
-  std::optional<int> gpu;  ///< CUDA's ordinal; empty for a check of the whole machine
-  std::string what;        ///< short title, e.g. "PCIe link"
-  std::string detail;      ///< what was found
-  std::string what_to_do;  ///< a sentence; empty where there is nothing to do
+  std::string detail{};
+  std::string what_to_do{};  ///< a sentence; empty where there is nothing to do
+};
+
+/// One thing that was looked at before measuring.
+struct Check : Finding {
+  std::string id;            ///< stable name, e.g. "pcie_link"
+  std::string what;          ///< short title, e.g. "PCIe link"
+  std::optional<int> gpu{};  ///< CUDA's ordinal; empty for a check of the whole machine
 };
 
 /// Checks driver, toolkit, NVML, GPUs (all, or one), each GPU's state, and whether its counters can

@@ -47,14 +47,6 @@ TimingPolicy policy_for(const ProbeOptions& options) {
   return policy;
 }
 
-/// All that the probe's document can have; of "S2" and "S2 (stores)" the first.
-std::vector<std::string> claim_ids_of(const Probe& probe) {
-  std::vector<std::string> ids;
-  for (const Claim& claim : probe.conclude({}).claims)
-    if (claim.id.find(' ') == std::string::npos) ids.push_back(claim.id);
-  return ids;
-}
-
 std::vector<Case> cases_of(const Probe& probe, const DeviceFacts& device,
                            const OptionValues& values) {
   if (probe.cases_for) return probe.cases_for(device, values);
@@ -65,19 +57,16 @@ std::vector<Case> cases_of(const Probe& probe, const DeviceFacts& device,
 }
 
 void print_description(const Probe& probe) {
+  // All that its document can have; of "S2" and "S2 (stores)" the first.
+  std::vector<std::string> claims;
+  for (const Claim& claim : probe.conclude({}).claims)
+    if (claim.id.find(' ') == std::string::npos) claims.push_back(claim.id);
   const nlohmann::ordered_json description{{"name", probe.name},
                                            {"group", probe.group},
                                            {"question", probe.question},
                                            {"method", probe.method},
-                                           {"claims", claim_ids_of(probe)}};
+                                           {"claims", claims}};
   std::cout << description.dump(2) << '\n';
-}
-
-/// Whether to leave out the cases that only hardware counters or a claim need. The gate asks for
-/// it, to save their time in each round; a fleet too, where one GPU of a host counts for all.
-bool leaves_out_counting() {
-  const char* value = std::getenv(timed_only_variable);
-  return value && std::string_view(value) == "1";
 }
 
 DeviceLock lock_of(const DeviceFacts& device, const ProbeOptions& options) {
@@ -134,12 +123,13 @@ class ProbeRun {
     }
     if (!fatal_) tell_starter();  // who has lost the GPU says so by its end, before the next begins
     if (interrupt_requested != 0) code = ExitCode::interrupted;
-    if (fatal_)
-      write(ProbeStatus::failed, fatal_->what());
-    else if (interrupt_requested != 0)
-      write(ProbeStatus::interrupted, "interrupted by the user");
-    else
-      write(ProbeStatus::complete, "");
+    const bool interrupted = interrupt_requested != 0;
+    write(fatal_        ? ProbeStatus::failed
+          : interrupted ? ProbeStatus::interrupted
+                        : ProbeStatus::complete,
+          fatal_        ? fatal_->what()
+          : interrupted ? "interrupted by the user"
+                        : "");
     for (const std::string& note : document_.notes) std::cerr << "Note: " << note << '\n';
     if (fatal_) throw *fatal_;
     // Whatever else happened, a failed check is what a caller must not miss.
@@ -189,9 +179,12 @@ class ProbeRun {
   }
 
   bool in_suite(const Case& c) const {
+    // The gate leaves out what only hardware counters or a claim need, to save its time in each
+    // round; a fleet too, where one GPU of a host counts for all.
+    const char* timed_only = std::getenv(timed_only_variable);
     const auto* campaign = std::get_if<Campaign>(&c.mode);
     if (campaign != nullptr && (!campaign->roles.empty() || campaign->for_a_claim) &&
-        leaves_out_counting())
+        timed_only != nullptr && std::string_view(timed_only) == "1")
       return false;
     return c.suite == Suite::quick || options_.suite == Suite::standard;
   }

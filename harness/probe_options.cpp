@@ -3,31 +3,23 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdlib>
-#include <optional>
-#include <string>
 
 #include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/program.h"
-#include "results/text.h"
 
 namespace fathom {
 namespace {
 
 /// The value of text that has been checked.
 OptionValue value_of(const ProbeOption& option, const std::string& text) {
-  switch (option.kind) {
-    case ProbeOption::Kind::whole_number:
-    case ProbeOption::Kind::flag:
-      return std::int64_t{std::stoll(text)};
-    // Where std::stod would throw for what double holds with fewer bits.
-    case ProbeOption::Kind::number:
-      return std::strtod(text.c_str(), nullptr);
-    case ProbeOption::Kind::text:
-      break;
-  }
-  return text;
+  using Kind = ProbeOption::Kind;
+  if (option.kind == Kind::text) return text;
+  // Where std::stod would throw for what double holds with fewer bits.
+  if (option.kind == Kind::number) return std::strtod(text.c_str(), nullptr);
+  return std::int64_t{std::stoll(text)};
 }
 
 void add_own_option(CLI::App& app, const ProbeOption& option, OptionValues& values) {
@@ -82,15 +74,8 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
       "  {0} {1}\n",
       probe.program, probe.example, probe.more_help));
   app.set_version_flag("--version", std::string("fathom ") + version() + " (" + commit() + ")");
-  app.add_option_function<std::string>(
-         "--suite",
-         [&](const std::string& name) {
-           options.suite = name == "quick" ? Suite::quick : Suite::standard;
-         },
-         "Size of the sweep: quick or default")
-      ->check(one_of({"quick", "default"}))
-      ->type_name("NAME")
-      ->default_str("default");
+  std::string suite = "default";
+  word_flag(app, "--suite", suite, "Size of the sweep: quick or default", {"quick", "default"});
   path_flag(app, "--out", options.out, "Write the result document (JSON) to this file");
   checked_flag(app, "--device", options.device, "CUDA device ordinal", ordinal(), "N")
       ->capture_default_str();
@@ -112,22 +97,20 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
                ordinal(), "N");
   for (const ProbeOption& option : probe.options) add_own_option(app, option, options.own);
   try {
-    std::vector<std::string> reversed(own.rbegin(), own.rend());  // the order CLI11 wants
-    app.parse(reversed);
+    std::ranges::reverse(own);  // the order CLI11 wants
+    app.parse(own);
   } catch (const CLI::Success& wanted) {
     app.exit(wanted);  // prints help or version
     return std::nullopt;
   } catch (const CLI::ExtrasError&) {
     const std::string word = app.remaining().front();
     const std::string flag = word.substr(0, word.find('='));
-    std::vector<std::string> known;
-    for (const CLI::Option* option : app.get_options())
-      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
     fail(ExitCode::bad_input, "{0} does not know {1}.{2} See {0} --help.", probe.program, flag,
-         did_you_mean(flag, known));
+         did_you_mean_flag(app, flag));
   } catch (const CLI::ParseError& error) {
     fail(ExitCode::bad_input, "{}. See {} --help.", complaint(error), probe.program);
   }
+  if (suite == "quick") options.suite = Suite::quick;
   for (const ProbeOption& option : probe.options)
     if (option.kind == ProbeOption::Kind::whole_number && !option.optional)
       options.own.try_emplace(option.name,

@@ -121,6 +121,13 @@ CLI::Validator one_of(std::vector<std::string> words) {
       "", list);
 }
 
+std::string did_you_mean_flag(const CLI::App& app, const std::string& flag) {
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  return did_you_mean(flag, known);
+}
+
 std::string complaint(const CLI::ParseError& error) {
   static const std::pair<std::regex, const char*> in_our_words[] = {
       {std::regex("(.+): 1 required .* missing"), "$1 needs a value"},

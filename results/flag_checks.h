@@ -76,6 +76,9 @@ CLI::Option* path_flag(CLI::App& app, const char* flag, Value& value, const char
   return checked_flag(app, flag, value, description, not_empty(), kind);
 }
 
+/// " Did you mean `--suite`?" of a flag that the command does not have, or nothing.
+std::string did_you_mean_flag(const CLI::App& app, const std::string& flag);
+
 /// What CLI11 says of an argument, in a user's words and without a full stop; its own are "1
 /// required N missing" and "Could not convert: --wait = x".
 std::string complaint(const CLI::ParseError& error);

@@ -22,7 +22,6 @@
 #include <thread>
 
 #include "results/fail.h"
-#include "results/files.h"
 
 namespace fathom {
 namespace {
@@ -214,30 +213,29 @@ bool supervise(const Children& children, SignalInbox& inbox, const Supervision& 
   std::string begun;
   const auto read_available = [&] { read_lines(socket, begun, supervision.line); };
   auto deadline = Clock::now() + supervision.limit;
-  enum class Phase { running, told_to_stop, killed } phase = Phase::running;
+  int told = 0;  // to stop: 2 is SIGKILL
   Stopped stopped = Stopped::no;
   const int interrupts_before = inbox.interrupts();
   const auto is_late = [&] { return Clock::now() >= deadline; };
-  const auto tell = [&](int number, Phase next, std::chrono::milliseconds patience) {
+  const auto tell = [&](int number, std::chrono::milliseconds patience) {
     for (const ChildProcess* child : children) child->signal(number);
-    phase = next;
+    ++told;
     deadline = Clock::now() + patience;
   };
 
   while (true) {
-    if (std::ranges::count_if(children, [&](auto* child) { return !child->try_end(stopped); }) ==
-        0) {
+    const auto is_up = [&](ChildProcess* child) { return !child->try_end(stopped); };
+    if (std::ranges::count_if(children, is_up) == 0) {
       read_available();
       return true;
     }
     const int interrupts = inbox.interrupts() - interrupts_before;
-    if (phase == Phase::running && (interrupts > 0 || is_late())) {
+    if (told == 0 && (interrupts > 0 || is_late())) {
       stopped = interrupts > 0 ? Stopped::interrupt : Stopped::time_limit;
-      tell(interrupts > 0 ? SIGINT : SIGTERM, Phase::told_to_stop, supervision.grace);
+      tell(interrupts > 0 ? SIGINT : SIGTERM, supervision.grace);
     }
-    if (phase == Phase::told_to_stop && (interrupts > 1 || is_late()))
-      tell(SIGKILL, Phase::killed, patience_after_kill);
-    if (phase == Phase::killed && is_late())
+    if (told == 1 && (interrupts > 1 || is_late())) tell(SIGKILL, patience_after_kill);
+    if (told == 2 && is_late())
       for (ChildProcess* child : children) child->give_up(stopped);
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
@@ -251,7 +249,7 @@ bool supervise(const Children& children, SignalInbox& inbox, const Supervision& 
     inbox.drain();
     read_available();
     // One that was told to stop is waited for.
-    if (word >= 0 && children.front()->take_word() && phase == Phase::running) return false;
+    if (word >= 0 && children.front()->take_word() && told == 0) return false;
   }
 }
 

@@ -27,12 +27,7 @@
 namespace fathom {
 namespace {
 
-std::vector<std::string> flags_of(const CLI::App& app) {
-  std::vector<std::string> flags;
-  for (const CLI::Option* option : app.get_options())
-    for (const auto& name : option->get_lnames()) flags.push_back("--" + name);
-  return flags;
-}
+const char* const* given_arguments = nullptr;  // of this program
 
 /// CLI11's help without the list of flags that each flag excludes: the errors say that.
 class Help : public CLI::Formatter {
@@ -79,7 +74,7 @@ void add_to(CLI::App& app, const Command& command, ExitCode& code) {
     if (word.starts_with('-')) {
       const std::string flag = word.substr(0, word.find('='));
       fail(ExitCode::bad_input, "`{0}` has no flag {1}.{2} `{0} --help` shows them all.", path,
-           flag, did_you_mean(flag, flags_of(*at)));
+           flag, did_you_mean_flag(*at, flag));
     }
     if (at == &app && word == "test")
       throw Error(ExitCode::bad_input,
@@ -171,7 +166,7 @@ ExitCode understand_and_act(int argc, const char* const* argv,
   if (named != words.end() && !(complete && named + 1 == words.end())) {
     const auto elsewhere = std::ranges::find(commands, *named, &Command::name);
     if (elsewhere != commands.end() && !elsewhere->program.empty())
-      hand_over(elsewhere->program, elsewhere->name, argv);
+      hand_over(elsewhere->program, elsewhere->name);
   }
   if (complete) {
     print_out(completions(*app, words));
@@ -197,10 +192,10 @@ void tell(const std::string& sentence) {
 
 }  // namespace
 
-void hand_over(const std::string& program, const std::string& command, const char* const* argv) {
+void hand_over(const std::string& program, const std::string& command) {
   const std::filesystem::path folder = executable_folder();
   const std::string path = (folder / program).string();
-  execv(path.c_str(), const_cast<char* const*>(argv));
+  execv(path.c_str(), const_cast<char* const*>(given_arguments));
   fail(ExitCode::setup_incomplete,
        "`fathom {0}` needs the program {1}, which cannot be started in {2} ({3}): in Fathom's "
        "source folder `./fathom {0}` builds it.",
@@ -235,6 +230,7 @@ std::shared_ptr<CLI::App> command_line(const Command& root, ExitCode& code) {
 }
 
 int run_program(int argc, const char* const* argv, const std::vector<Command>& commands) {
+  given_arguments = argv;
   open_standard_streams();
   end_on_interrupts();
   // A reader that goes away (`fathom run | head`) must not cost the measurement.

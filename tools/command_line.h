@@ -65,9 +65,8 @@ Command root_command(std::vector<Command> commands);
 /// its code, which outlives what is returned.
 std::shared_ptr<CLI::App> command_line(const Command& root, ExitCode& code);
 
-/// Becomes the program beside this one that has the command, with this command line. Returns only
-/// by throwing Error(setup_incomplete).
-[[noreturn]] void hand_over(const std::string& program, const std::string& command,
-                            const char* const* argv);
+/// Becomes the program beside this one that has the command, with the command line that run_program
+/// was given. Returns only by throwing Error(setup_incomplete).
+[[noreturn]] void hand_over(const std::string& program, const std::string& command);
 
 }  // namespace fathom

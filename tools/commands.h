@@ -14,17 +14,14 @@
 
 namespace fathom {
 
-/// All of `fathom`'s commands; those of program_commands only by name.
+/// All of `fathom`'s commands; those of program_commands only by name. Of those that are only
+/// there, `list` prints the probes with their questions and claims, and the suites; `doctor` what
+/// is in order on this machine and what is not, with the code of the first failing check.
 std::vector<Command> tool_commands();
 
 /// Measures, or replays the recording where there is no GPU, and writes document and report. Its
 /// code is what the probes' failures amount to; an Error where nothing could be done at all.
 Command run_command();
-/// Prints the probes with their questions and claims, and the suites.
-Command list_command();
-/// Prints what is in order on this machine and what is not, with what to do about it. Its code is
-/// that of the first failing check.
-Command doctor_command();
 /// Makes the report of a result document, or the HTML page of several; they stay as they are.
 Command report_command();
 /// Prints what differs between two results of any machines. Ok whatever differs; Error(incomplete)
@@ -88,9 +85,6 @@ std::optional<reports::CardCheck> card_of(const Document& document,
 /// atlas/result.json for atlas-quick. Where a suite has none, the default suite's is shown.
 /// FATHOM_RECORDING may name such a folder, too. Throws Error(setup_incomplete) if there is none.
 std::filesystem::path replayed_recording(const std::string& suite);
-
-/// The recording, cut down to the probes asked for and marked as a replay.
-Document load_replay(const std::filesystem::path& recording, const RunArguments& options);
 
 struct RecordingArguments {
   std::filesystem::path result, recordings = "recordings";

@@ -4,8 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <fstream>
-#include <optional>
-#include <string>
 
 #include "results/document_io.h"
 #include "results/files.h"
@@ -34,16 +32,8 @@ bool is_of_another_tool(const fs::path& file) {
 
 /// Fathom's documents; results of other tools are handed over to fathom-gate.
 ExitCode compare(const CompareArguments& options) {
-  if (is_of_another_tool(options.a) || is_of_another_tool(options.b)) {
-    std::vector<std::string> words{"fathom", "compare", options.a, options.b};
-    for (const auto& [flag, file] :
-         {std::pair{"--markdown", options.markdown}, {"--json", options.json}})
-      if (!file.empty()) words.insert(words.end(), {flag, file});
-    std::vector<const char*> argv;
-    for (const std::string& word : words) argv.push_back(word.c_str());
-    argv.push_back(nullptr);
-    hand_over("fathom-gate", "compare", argv.data());
-  }
+  if (is_of_another_tool(options.a) || is_of_another_tool(options.b))
+    hand_over("fathom-gate", "compare");
   return tell_comparison(options, [&] {
     return reports::compare(read_document(options.a), read_document(options.b), options.a.string(),
                             options.b.string());
@@ -51,10 +41,9 @@ ExitCode compare(const CompareArguments& options) {
 }
 
 void add_flags(CLI::App& app, CompareArguments& arguments) {
-  app.add_option("A", arguments.a, "Result document of a run, or another tool's file")
-      ->check(not_empty())
+  path_flag(app, "A", arguments.a, "Result document of a run, or another tool's file", "TEXT")
       ->required();
-  app.add_option("B", arguments.b, "Another one")->check(not_empty())->required();
+  path_flag(app, "B", arguments.b, "Another one", "TEXT")->required();
   path_flag(app, "--markdown", arguments.markdown, "Write it as Markdown into this file");
   path_flag(app, "--json", arguments.json, "Write every figure that both have into this file");
   app.footer(

@@ -12,7 +12,7 @@
 #include <stdexcept>
 
 #include "explain/command.h"
-#include "fleet/commands/fleet_commands.h"
+#include "fleet/run/run.h"
 #include "gate/commands/gate_commands.h"
 #include "results/files.h"
 #include "results/program.h"

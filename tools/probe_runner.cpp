@@ -148,11 +148,6 @@ class Run {
   }
 
  private:
-  /// Where only some probes of a run collect counters: whether this is one of the others.
-  bool is_left_out(const std::string& probe) const {
-    return !options_.counters_of.empty() && std::ranges::count(options_.counters_of, probe) == 0;
-  }
-
   /// Throws Error where its program cannot be started or its log cannot be written.
   void start(Probe& probe, bool held = false) {
     fs::remove(probe.document);  // of an earlier run into the same folder
@@ -165,7 +160,9 @@ class Run {
         log.get()};
     child.held = held;
     child.tells_progress = true;
-    const bool left_out = is_left_out(probe.binary.name);
+    // Where only some probes of a run collect counters: whether this is one of the others.
+    const auto& counting = options_.counters_of;
+    const bool left_out = !counting.empty() && std::ranges::count(counting, probe.binary.name) == 0;
     if (options_.no_counters || left_out) child.arguments.push_back("--no-counters");
     const auto& flags = options_.benchmark_flags;
     child.arguments.insert(child.arguments.end(), flags.begin(), flags.end());

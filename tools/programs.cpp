@@ -44,51 +44,9 @@ std::vector<fs::path> programs_in(const fs::path& folder) {
   return programs;
 }
 
-ProbeBinary described(const fs::path& program, const CapturedRun& run) {
-  try {
-    const auto description = nlohmann::json::parse(run.output);
-    return {program,
-            description.at("name"),
-            description.at("group"),
-            description.at("question"),
-            description.at("method"),
-            description.at("claims")};
-  } catch (const nlohmann::json::exception&) {
-    const std::string said = last_line(run.errors);
-    fail(ExitCode::setup_incomplete,
-         "{} does not describe itself ({}{}): build Fathom again with ./fathom run.",
-         program.string(), run.end.describe(), said.empty() ? "" : ": " + said);
-  }
-}
-
 // Loading the driver's libraries and waking an idle GPU takes seconds at worst.
 constexpr std::chrono::seconds answer_limit{60};
 constexpr const char* program_name = "fathom-device";
-
-std::string answer_of(const CapturedRun& run) {
-  const ProcessEnd& end = run.end;
-  if (end.stopped == Stopped::time_limit)
-    fail(ExitCode::gpu_lost,
-         "The NVIDIA driver did not answer within {} s: restart the machine or reset the GPU.",
-         answer_limit.count());
-  if (end.signal != 0)
-    fail(ExitCode::gpu_lost,
-         "{} was ended by {} while it asked the driver: see `dmesg` for what the driver says.",
-         program_name, end.describe());
-  if (end.status != 0) {
-    std::string sentence = last_line(run.errors);
-    if (const auto prefix = fmt::format("{}: ", program_name); sentence.starts_with(prefix))
-      sentence.erase(0, prefix.size());
-    if (sentence.empty()) sentence = fmt::format("{} ended with {}.", program_name, end.describe());
-    throw Error(static_cast<ExitCode>(end.status), sentence);
-  }
-  return run.output;
-}
-
-bool begins(const fs::path& file, const std::string& text) {
-  std::string word;
-  return std::ifstream(file) >> word && word.starts_with(text);
-}
 
 }  // namespace
 
@@ -140,8 +98,19 @@ std::vector<ProbeBinary> find_probes(const fs::path& folder) {
   // All at once: each takes its time to load.
   const auto runs = run_all_and_capture(programs, {"--describe"}, description_limit);
   std::vector<ProbeBinary> probes;
-  for (std::size_t i = 0; i < programs.size(); ++i)
-    probes.push_back(described(programs[i], runs[i]));
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    const auto& [output, errors, end] = runs[i];
+    try {
+      const auto says = nlohmann::json::parse(output);
+      probes.push_back({programs[i], says.at("name"), says.at("group"), says.at("question"),
+                        says.at("method"), says.at("claims")});
+    } catch (const nlohmann::json::exception&) {
+      const std::string said = last_line(errors);
+      fail(ExitCode::setup_incomplete,
+           "{} does not describe itself ({}{}): build Fathom again with ./fathom run.",
+           programs[i].string(), end.describe(), said.empty() ? "" : ": " + said);
+    }
+  }
   return probes;
 }
 
@@ -173,10 +142,25 @@ void check_names(const std::string& flag, const std::vector<std::string>& names,
 
 void ask_device(const fs::path& programs, const std::vector<std::string>& arguments,
                 const std::function<void(const Json&)>& read) {
-  const std::string answer =
-      answer_of(run_and_capture(programs / program_name, arguments, answer_limit));
+  const auto& [output, errors, end] =
+      run_and_capture(programs / program_name, arguments, answer_limit);
+  if (end.stopped == Stopped::time_limit)
+    fail(ExitCode::gpu_lost,
+         "The NVIDIA driver did not answer within {} s: restart the machine or reset the GPU.",
+         answer_limit.count());
+  if (end.signal != 0)
+    fail(ExitCode::gpu_lost,
+         "{} was ended by {} while it asked the driver: see `dmesg` for what the driver says.",
+         program_name, end.describe());
+  if (end.status != 0) {
+    std::string sentence = last_line(errors);
+    if (const auto prefix = fmt::format("{}: ", program_name); sentence.starts_with(prefix))
+      sentence.erase(0, prefix.size());
+    if (sentence.empty()) sentence = fmt::format("{} ended with {}.", program_name, end.describe());
+    throw Error(static_cast<ExitCode>(end.status), sentence);
+  }
   try {
-    read(Json::parse(answer));
+    read(Json::parse(output));
   } catch (const std::exception&) {
     fail(ExitCode::setup_incomplete,
          "{} gave no answer that fits this program: build Fathom again with ./fathom run.",
@@ -194,6 +178,10 @@ Fingerprint query_device(const fs::path& programs, int device) {
 
 std::string nvidia_gpu_on_pci() {
   const char* folder = std::getenv("FATHOM_PCI_DEVICES");
+  const auto begins = [](const fs::path& file, const char* text) {
+    std::string word;
+    return std::ifstream(file) >> word && word.starts_with(text);
+  };
   std::error_code error;
   for (const auto& device : fs::directory_iterator(folder ? folder : "/sys/bus/pci/devices", error))
     // Class 0x03: display controllers, which data-centre GPUs without an output are as well.

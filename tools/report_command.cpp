@@ -1,10 +1,20 @@
+// `fathom report`, and `fathom recording`: the cards that a report compares its own with.
+
+#include "tools/commands.h"
+
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <regex>
+#include <system_error>
 #include <utility>
 
 #include "probes/claims.h"
+#include "reports/facts.h"
 #include "reports/page/explained.h"
 #include "reports/page/page.h"
 #include "reports/report.h"
@@ -13,13 +23,51 @@
 #include "results/files.h"
 #include "results/flag_checks.h"
 #include "results/text.h"
-#include "tools/commands.h"
 #include "tools/output_folder.h"
+#include "tools/programs.h"
 
 namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// share/fathom/recordings beside this program's folder.
+fs::path own_recordings() { return executable_folder() / "../share/fathom/recordings"; }
+
+/// The folder of the recording of that model and suite, below the folder of all: h200 for the suite
+/// default, h200/atlas for another; and the one for those of further cards, h200/cards/default,
+/// where each has a folder of its own.
+struct RecordingPlaces {
+  fs::path first, cards;
+};
+RecordingPlaces recording_places(const fs::path& recordings, const std::string& gpu_name,
+                                 const std::string& suite) {
+  // A suite's name becomes a folder's: only those that are plain words have recordings.
+  const std::string folder = gpu_slug(suite);
+  const fs::path model = recordings / gpu_slug(gpu_name);
+  return {folder == "default" ? model : model / folder, model / "cards" / folder};
+}
+
+/// The recording's document, plain or packed; empty where there is none.
+fs::path document_in(const fs::path& recording) {
+  std::error_code none;
+  for (const char* name : {"result.json", "result.json.gz"})
+    if (fs::exists(recording / name, none)) return recording / name;
+  return {};
+}
+
+/// The documents that are there.
+std::vector<fs::path> recording_files(const RecordingPlaces& places) {
+  std::vector<fs::path> files{document_in(places.first)};
+  std::error_code none;
+  for (fs::directory_iterator at(places.cards, none), end; !none && at != end; at.increment(none))
+    files.push_back(document_in(at->path()));
+  std::erase(files, fs::path());
+  std::ranges::sort(files);
+  return files;
+}
+
+// --- report --------------------------------------------------------------------------------------
 
 Document concluded_today(Document document) {
   const std::vector<ProbeSummary> probes = document.probes;
@@ -102,10 +150,9 @@ ExitCode report(const ReportArguments& options) {
 }
 
 void add_report(CLI::App& app, ReportArguments& options) {
-  app.add_option(
-         "FILE", options.documents,
-         "Result document of a run; with --html also several, and answers of explain in JSON")
-      ->check(not_empty())
+  path_flag(app, "FILE", options.documents,
+            "Result document of a run; with --html also several, and answers of explain in JSON",
+            "TEXT")
       ->required();
   path_flag(app, "--out", options.out,
             "Folder of the report, or with --html the page (default: report or report/index.html, "
@@ -124,7 +171,154 @@ void add_report(CLI::App& app, ReportArguments& options) {
       "  fathom report --html why.json --out why.html\n");
 }
 
+// --- recording add -------------------------------------------------------------------------------
+
+/// What makes figures of a card worth nothing to others.
+std::string problem_of_recording(const Document& document) {
+  const Fingerprint& gpu = document.fingerprint;
+  if (document.source != Source::measured) return "it is a replay, so nothing in it was measured";
+  if (!find_run_suite(document.suite))
+    return fmt::format("it is of the suite `{}`, which is none that `fathom run` has",
+                       document.suite);
+  if (gpu.gpu_name.empty() || gpu.gpu_uuid_hash.empty())
+    return "it does not say which GPU it is of";
+  if (document.entries.empty()) return "it has no entries";
+  for (const ProbeSummary& probe : document.probes)
+    if (probe.status != ProbeStatus::complete)
+      return fmt::format("the probe {} is not complete ({})", probe.name,
+                         reports::words(probe.status));
+  for (const Entry& entry : document.entries) {
+    if (reports::is_failure(entry.verdict.status))
+      return fmt::format("{} failed its check ({})", entry.name,
+                         reports::words(entry.verdict.status));
+    if (entry.telemetry.other_processes.value_or(0) > 0)
+      return fmt::format("another process used the GPU while {} was measured", entry.name);
+  }
+  // A run with --probe or --benchmark_filter has less than the recording that came with Fathom.
+  // Other GPUs have other cases, and a GPU alone has four tenths of the links of two, so a third of
+  // a probe's is enough.
+  const fs::path file =
+      document_in(recording_places(own_recordings(), "NVIDIA H200", document.suite).first);
+  const Document whole = file.empty() ? Document() : read_document(file);
+  for (const ProbeSummary& probe : whole.probes) {
+    const std::size_t all = reports::entries_of(whole, probe.name).size();
+    const std::size_t here = reports::entries_of(document, probe.name).size();
+    if (3 * here < all)
+      return fmt::format(
+          "the probe {} has {} entries, the H200's recording {}: run the whole suite", probe.name,
+          here, all);
+  }
+  return "";
+}
+
+/// Takes out paths and addresses of mail, which say where a card was measured, and by whom. The
+/// document has no host name; what it has of free text are sentences of drivers and tools.
+void anonymise(nlohmann::ordered_json& json) {
+  static const std::regex private_text(
+      R"((^|[\s"'`(=:])(/[\w.+-]+(?:/[\w.+-]*)+|~/[\w./+-]*)|[\w.+-]+@[\w-]+(\.[\w-]+)+)");
+  if (json.is_string()) {
+    json = std::regex_replace(json.get<std::string>(), private_text, "$1(withheld)");
+  } else if (json.is_structured()) {
+    for (auto& part : json) anonymise(part);
+  }
+}
+
+void add_add_flags(CLI::App& app, RecordingArguments& options) {
+  path_flag(app, "RESULT", options.result, "Result document of a whole run of a suite", "TEXT")
+      ->required();
+  path_flag(app, "--recordings", options.recordings, "Folder of recordings", "DIR");
+  app.footer(
+      "The copy has no paths; no document has a host name. A partial measurement is refused,\n"
+      "and so is one beside another process.\n\n"
+      "Example:\n"
+      "  fathom recording add fathom-h200-20260131T120000Z/result.json\n");
+}
+
 }  // namespace
+
+void add_recordings_flag(CLI::App& app, fs::path& folder) {
+  path_flag(app, "--recordings", folder,
+            "Cards to compare this one with: a folder like Fathom's recordings (default: those "
+            "that came with Fathom)",
+            "DIR");
+}
+
+std::optional<reports::CardCheck> card_of(const Document& document, const fs::path& recordings) {
+  if (document.source == Source::replay) return std::nullopt;
+  std::vector<Document> recorded;
+  for (const fs::path& file :
+       recording_files(recording_places(recordings.empty() ? own_recordings() : recordings,
+                                        document.fingerprint.gpu_name, document.suite))) {
+    try {
+      recorded.push_back(read_document(file));
+    } catch (const Error& error) {
+      // A run that took minutes does not fail for a file that it can do without.
+      fmt::print(stderr, "The card check leaves out a recording: {}\n", clean(error.what()));
+    }
+  }
+  return reports::check_card(document, recorded);
+}
+
+fs::path replayed_recording(const std::string& suite) {
+  fs::path folder = own_recordings() / "h200";
+  if (const char* given = std::getenv("FATHOM_RECORDING")) {
+    if (!fs::is_directory(given)) return given;
+    folder = given;
+  }
+  for (const fs::path& closest :
+       {folder / suite, folder / suite.substr(0, suite.find('-')), folder})
+    if (const fs::path file = document_in(closest); !file.empty()) return file.lexically_normal();
+  fail(ExitCode::setup_incomplete,
+       "There is neither a GPU nor a recording to replay: {} is missing, install or clone Fathom "
+       "again.",
+       (folder / "result.json").lexically_normal().string());
+}
+
+ExitCode add_recording(const RecordingArguments& options) {
+  const auto& [result, recordings] = options;
+  const auto refuse = [&](const std::string& why) {
+    fail(ExitCode::bad_input, "{} is no recording: {}.", clean(result.string()), clean(why));
+  };
+  const Document given = read_document(result);
+  if (const std::string why = problem_of_recording(given); !why.empty()) refuse(why);
+  if (!fs::is_directory(recordings))
+    fail(ExitCode::bad_input,
+         "There is no folder {}: call this in Fathom's source folder, or name one with "
+         "--recordings.",
+         clean(recordings.string()));
+  nlohmann::ordered_json json = to_json(given);
+  anonymise(json);
+  const Document document = parse_document(to_text(json), result.string());
+  const Fingerprint& gpu = document.fingerprint;
+  const RecordingPlaces places = recording_places(recordings, gpu.gpu_name, document.suite);
+  for (const fs::path& file : recording_files(places)) {
+    const Document known = read_document(file);
+    if (known.fingerprint.gpu_uuid_hash == gpu.gpu_uuid_hash && known.date == document.date)
+      refuse(fmt::format("{} has this measurement already", file.string()));
+  }
+  fs::path place = places.first;
+  if (!document_in(place).empty())  // beside the others' then
+    place =
+        places.cards / gpu_slug(document.date.substr(0, 10) + "-" + gpu.gpu_uuid_hash.substr(0, 8));
+  if (!document_in(place).empty())
+    refuse(fmt::format("{} has this card's run of that day", place.string()));
+  make_folder(place, "--recordings");
+  const fs::path file = place / "result.json.gz";
+  write_document(document, file);
+  const ReportPaths pages = write_report(document, place / "report", file.filename());
+  fmt::print("Recording: {}\nPage: {}\n", clean(file.string()), clean(pages.readme.string()));
+  return ExitCode::ok;
+}
+
+Command recording_command() {
+  return {.name = "recording",
+          .summary = "Add a result to the cards that others are compared with",
+          .noun = "action",
+          .footer = "Example:\n  fathom recording add fathom-h200-20260131T120000Z/result.json\n",
+          .commands = {{.name = "add",
+                        .summary = "Put a result into the folder of recordings",
+                        .add = with_arguments(add_add_flags, add_recording)}}};
+}
 
 void publish_report(const Document& document, const fs::path& folder, const std::string& name,
                     const fs::path& recordings) {

@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <functional>
 #include <thread>
@@ -15,18 +14,34 @@
 #include "results/flag_checks.h"
 #include "results/program.h"
 #include "results/text.h"
-#include "tools/commands.h"
 #include "tools/probe_runner.h"
-#include "tools/programs.h"
 
 namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
 
-fs::path output_root(const RunArguments& options, const std::string& gpu_name, bool replay) {
-  if (!options.out.empty()) return options.out;
-  return default_folder_name(gpu_name, replay, std::chrono::system_clock::now());
+/// The folder that was asked for, or one that is named for GPU and time.
+OutputFolder output_folder(const RunArguments& options, const std::string& gpu, bool replay) {
+  if (!options.out.empty()) return prepare_output_folder(options.out);
+  return prepare_output_folder(default_folder_name(gpu, replay, std::chrono::system_clock::now()));
+}
+
+void keep_probes(Document& document, const std::vector<std::string>& names) {
+  std::vector<std::string> recorded;
+  for (const auto& probe : document.probes) recorded.push_back(probe.name);
+  for (const auto& name : names)
+    if (std::ranges::count(recorded, name) == 0)
+      fail(ExitCode::bad_input, "The recording has no probe `{}`.{}", name,
+           did_you_mean(name, recorded));
+  const auto keep = [&](auto& parts, auto name) {
+    std::erase_if(parts,
+                  [&](const auto& part) { return std::ranges::count(names, part.*name) == 0; });
+  };
+  keep(document.probes, &ProbeSummary::name);
+  keep(document.entries, &Entry::probe);
+  keep(document.claims, &Claim::probe);
+  keep(document.facts, &Fact::probe);
 }
 
 /// The common end of measurement and replay.
@@ -40,13 +55,18 @@ ExitCode replay(const RunArguments& options, const std::string& why) {
   if (!options.out.empty())
     require_distinct({{"the recording", recording}},
                      {{"--out", OutputFolder{options.out}.result()}});
-  const Document document = load_replay(recording, options);
+  Document document = read_document(recording);
+  document.source = Source::replay;
+  if (!options.probes.empty()) keep_probes(document, options.probes);
+  if (document.suite != options.suite)
+    document.warnings.push_back(
+        fmt::format("The suite `{}` was asked for; the recording is of the suite `{}`.",
+                    options.suite, document.suite));
   print_line(
       fmt::format("REPLAY: {}; replaying the recording of {} from {}. Nothing below was measured "
                   "here.",
                   why, document.fingerprint.gpu_name, document.date));
-  const OutputFolder folder =
-      prepare_output_folder(output_root(options, document.fingerprint.gpu_name, true));
+  const OutputFolder folder = output_folder(options, document.fingerprint.gpu_name, true);
   write_document(document, folder.result());
   publish(document, folder, options);
   return ExitCode::ok;  // nothing was measured, so no check can have failed
@@ -61,16 +81,6 @@ ExitCode replay_without_gpu(const RunArguments& options, ExitCode code, const ch
     throw Error(ExitCode::gpu_required,
                 "There is no NVIDIA GPU on this machine, and --require-gpu was given.");
   return replay(options, "no NVIDIA GPU found");
-}
-
-/// Holds the GPU for the whole run, so that nobody gets in between two probes.
-DeviceLock lock_device(const RunArguments& options, const Fingerprint& fingerprint) {
-  DeviceLock lock(fingerprint.gpu_uuid_hash, std::chrono::hours(options.wait ? 1 : 0),
-                  [](const std::string& holder) {
-                    print_line(fmt::format("Waiting for the GPU, which is in use by {}.", holder));
-                  });
-  setenv("FATHOM_LOCK_FD", lock.share_with_children().c_str(), 1);
-  return lock;
 }
 
 /// Does what writes results; if that fails, the sentence says where they are instead.
@@ -108,9 +118,13 @@ Document document_of(const Measured& run, const RunArguments& options,
 
 ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& probes,
                  const Fingerprint& fingerprint) {
-  const DeviceLock lock = lock_device(options, fingerprint);
-  const OutputFolder folder =
-      prepare_output_folder(output_root(options, fingerprint.gpu_name, false));
+  // For the whole run, so that nobody gets in between two probes.
+  DeviceLock lock(fingerprint.gpu_uuid_hash, std::chrono::hours(options.wait ? 1 : 0),
+                  [](const std::string& holder) {
+                    print_line(fmt::format("Waiting for the GPU, which is in use by {}.", holder));
+                  });
+  setenv("FATHOM_LOCK_FD", lock.share_with_children().c_str(), 1);
+  const OutputFolder folder = output_folder(options, fingerprint.gpu_name, false);
   make_folder(folder.logs());
   make_folder(folder.parts());
   print_line(fmt::format("Measuring {} with {}, suite {}.", fingerprint.gpu_name,

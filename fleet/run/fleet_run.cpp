@@ -7,19 +7,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
-#include <optional>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "fleet/run/run.h"
 #include "results/error.h"
 #include "results/fail.h"
-#include "results/files.h"
 #include "results/text.h"
-#include "tools/child_process.h"
 #include "tools/output_folder.h"
 #include "tools/programs.h"
 
@@ -38,6 +34,31 @@ constexpr const char* unfinished = "it has not finished";
 constexpr char busy[] =
     "Another {} into {} now: wait for its end, or choose another folder with --out.";
 constexpr int incomplete = to_int(ExitCode::incomplete);
+
+/// All that this process sees, with what may make one slower than others of its kind; throws as
+/// query_device does where there is none.
+std::vector<GpuJob> query_gpus(const fs::path& programs) {
+  std::vector<GpuJob> gpus;
+  ask_device(programs, {"--gpus"}, [&](const nlohmann::ordered_json& answer) {
+    for (const auto& gpu : answer.at("gpus")) {
+      GpuJob& seen = gpus.emplace_back(GpuJob{gpu.at("uuid"), gpu.at("pci_bus_id")});
+      seen.summary.gpu_name = gpu.at("name");
+      seen.summary.uuid_hash = gpu.at("uuid_hash");
+      fleet::Health& health = seen.summary.health;
+      const auto& given = gpu.at("health");
+      for (const auto& [key, number] :
+           {std::pair{"pcie_generation", &fleet::Health::pcie_generation},
+            {"pcie_width", &fleet::Health::pcie_width},
+            {"uncorrected_ecc_errors", &fleet::Health::uncorrected_ecc_errors},
+            {"remapped_rows", &fleet::Health::remapped_rows},
+            {"processes", &fleet::Health::other_processes}})
+        if (given.contains(key) && !given[key].is_null()) health.*number = given[key].get<double>();
+      health.remapping_failed = given.at("remapping_failed");
+      health.remapping_pending = given.at("remapping_pending");
+    }
+  });
+  return gpus;
+}
 
 class FleetRun {
  public:
@@ -105,8 +126,8 @@ class FleetRun {
       if (!launcher_) throw;
       seen = {.problem = error.what(), .code = to_int(error.code())};
     }
-    for (const VisibleGpu& gpu : seen.gpus) {
-      const bool mig = gpu.name.find(" MIG ") != std::string::npos;
+    for (const GpuJob& gpu : seen.gpus) {
+      const bool mig = gpu.summary.gpu_name.find(" MIG ") != std::string::npos;
       own.gpus.push_back(mig ? std::string(mig_mark) + gpu.uuid : gpu.uuid);
     }
     return seen;
@@ -254,9 +275,10 @@ class FleetRun {
   std::vector<fleet::Problem> problems_;  ///< beside the GPUs' own summaries
 };
 
-/// With what follows from the machine: host name, folder. Throws Error(bad_input) for what does not
-/// fit together.
-FleetRunArguments completed(FleetRunArguments a) {
+}  // namespace
+
+ExitCode fleet_run(const FleetRunArguments& given) {
+  FleetRunArguments a = given;
   // A list of the nodes of a job has Slurm's names, which need not be the machines' own.
   if (a.host_name.empty()) a.host_name = slurm_node();
   if (a.host_name.empty()) {
@@ -271,16 +293,9 @@ FleetRunArguments completed(FleetRunArguments a) {
   if (a.report.out.empty())
     a.report.out = "fathom-fleet-" + utc_time_for_names(std::chrono::system_clock::now());
   a.report.out = fs::absolute(a.report.out).lexically_normal();
-  return a;
-}
-
-}  // namespace
-
-ExitCode fleet_run(const FleetRunArguments& given) {
-  const FleetRunArguments arguments = completed(given);
-  expected_of(arguments.report);  // a list that cannot be read is to be known now
+  expected_of(a.report);  // a list that cannot be read is to be known now
   try {
-    return FleetRun(arguments, arguments.part ? std::nullopt : find_launcher()).run();
+    return FleetRun(a, a.part ? std::nullopt : find_launcher()).run();
   } catch (const Error& error) {
     if (*error.what()) throw;
     return error.code();  // another rank, or MPI, has said why

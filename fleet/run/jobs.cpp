@@ -1,22 +1,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/file.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <numeric>
 #include <random>
 
 #include "fleet/run/run.h"
 #include "results/document_io.h"
 #include "results/error.h"
-#include "results/files.h"
 #include "results/text.h"
 #include "tools/output_folder.h"
 #include "tools/programs.h"
@@ -25,23 +17,6 @@ namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// CPUs of the NUMA node that a PCI device is at, as the kernel lists them ("0-3,8"); empty where
-/// it does not tell. FATHOM_PCI_DEVICES names another folder than /sys/bus/pci/devices.
-std::vector<int> cpus_near(std::string pci_bus_id) {
-  std::ranges::transform(pci_bus_id, pci_bus_id.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const char* folder = std::getenv("FATHOM_PCI_DEVICES");
-  std::ifstream list(fs::path(folder ? folder : "/sys/bus/pci/devices") / pci_bus_id /
-                     "local_cpulist");
-  std::vector<int> cpus;
-  for (std::string range; std::getline(list, range, ',');) {
-    int first = 0, last = -1;
-    if (std::sscanf(range.c_str(), "%d-%d", &first, &last) == 1) last = first;
-    for (int cpu = first; cpu <= std::min(last, CPU_SETSIZE - 1); ++cpu) cpus.push_back(cpu);
-  }
-  return cpus;
-}
 
 /// Whether a summary is of this GPU. One that cannot be read is somebody else's.
 bool is_of(const fs::path& file, const fleet::GpuSummary& gpu) try {
@@ -76,32 +51,9 @@ std::string new_run() {
   return fmt::format("{:08x}{:08x}", random(), random());
 }
 
-std::vector<VisibleGpu> query_gpus(const fs::path& programs) {
-  std::vector<VisibleGpu> gpus;
-  ask_device(programs, {"--gpus"}, [&](const nlohmann::ordered_json& answer) {
-    for (const auto& gpu : answer.at("gpus")) {
-      VisibleGpu& seen = gpus.emplace_back();
-      seen = {gpu.at("name"), gpu.at("uuid"), gpu.at("uuid_hash"), gpu.at("pci_bus_id"), {}};
-      const auto& given = gpu.at("health");
-      for (const auto& [key, number] :
-           {std::pair{"pcie_generation", &fleet::Health::pcie_generation},
-            {"pcie_width", &fleet::Health::pcie_width},
-            {"uncorrected_ecc_errors", &fleet::Health::uncorrected_ecc_errors},
-            {"remapped_rows", &fleet::Health::remapped_rows},
-            {"processes", &fleet::Health::other_processes}})
-        if (given.contains(key) && !given[key].is_null())
-          seen.health.*number = given[key].get<double>();
-      seen.health.remapping_failed = given.at("remapping_failed");
-      seen.health.remapping_pending = given.at("remapping_pending");
-    }
-  });
-  return gpus;
-}
-
-GpuJob job_of(const std::optional<VisibleGpu>& gpu, const std::string& host, std::size_t number,
-              std::optional<int> rank) {
-  GpuJob job{.gpu = gpu, .place = number, .summary = {}};
-  fleet::GpuSummary& s = job.summary;
+GpuJob job_of(GpuJob seen, const std::string& host, std::size_t number, std::optional<int> rank) {
+  seen.place = number;
+  fleet::GpuSummary& s = seen.summary;
   s.host = host;
   s.gpu = static_cast<int>(number);
   s.rank = rank;
@@ -109,15 +61,11 @@ GpuJob job_of(const std::optional<VisibleGpu>& gpu, const std::string& host, std
   s.status = fleet::GpuStatus::failed;
   s.reason = "it was not measured";
   s.exit_code = to_int(ExitCode::incomplete);
-  if (!gpu) {
+  if (seen.uuid.empty()) {
     s.uuid_hash = fmt::format("replay of {}", name_of(s));
     s.source = Source::replay;
-    return job;
   }
-  s.gpu_name = gpu->name;
-  s.uuid_hash = gpu->uuid_hash;
-  s.health = gpu->health;
-  return job;
+  return seen;
 }
 
 void decide_counters(const FleetRunArguments& arguments, std::size_t gpus,
@@ -135,27 +83,11 @@ void decide_counters(const FleetRunArguments& arguments, std::size_t gpus,
     none_left = fmt::format("it is not known which probes there are: {}", error.what());
   }
   for (GpuJob& job : jobs) {
-    if (!job.gpu) continue;  // its summary says why
+    if (job.uuid.empty()) continue;  // its summary says why
     for (std::size_t i = job.place; i < probes.size(); i += gpus)
       job.summary.counters_of.push_back(probes[i].name);
     if (job.summary.counters_of.empty()) job.summary.no_counters = none_left;
   }
-}
-
-ChildStart start_of(const GpuJob& job, const fs::path& program, int log,
-                    std::vector<std::string> arguments) {
-  ChildStart start{program, std::move(arguments), log, log};
-  if (!job.gpu) return start;
-  // Not where there is no other: a MIG device's UUID is written another way.
-  if (!job.only_visible) start.environment = {{"CUDA_VISIBLE_DEVICES", job.gpu->uuid}};
-  start.cpus = cpus_near(job.gpu->pci_bus_id);
-  if (start.cpus.empty() && job.summary.rank) {
-    // A launcher may have bound the rank to a single core, which is no place for a probe's threads.
-    // The kernel leaves out those that a container or job may not use.
-    start.cpus.resize(CPU_SETSIZE);
-    std::iota(start.cpus.begin(), start.cpus.end(), 0);
-  }
-  return start;
 }
 
 std::optional<FileDescriptor> lock_file(const fs::path& file) {
@@ -177,6 +109,51 @@ std::optional<FileDescriptor> claim_folder(const fs::path& root, GpuJob& job) {
     make_folder(folder);
     if (make_file(file, to_text(gpu)) || is_of(file, gpu)) return lock_file(folder / ".lock");
   }
+}
+
+PartResult result_of(const ProcessEnd& end, const fs::path& document, const fs::path& log,
+                     double limit_s) {
+  PartResult result;
+  std::string last_words;
+  std::error_code ignored;
+  try {
+    if (fs::exists(document, ignored)) result.document = read_document(document);
+    last_words = last_line_of(log);
+  } catch (const Error& error) {
+    last_words = error.what();
+  }
+  if (!last_words.empty()) last_words.insert(0, ": ");
+  const auto lacking = [&](const std::string& reason) {
+    const bool any = result.document && !result.document->entries.empty();
+    const int status = end.signal != 0 ? to_int(ExitCode::probe_crashed) : end.status;
+    result.status = any ? fleet::GpuStatus::partial : fleet::GpuStatus::failed;
+    result.reason = reason;
+    result.exit_code =
+        status > to_int(ExitCode::check_failed) ? status : to_int(ExitCode::incomplete);
+    return result;
+  };
+  const auto probes = result.document ? result.document->probes : std::vector<ProbeSummary>();
+  if (end.stopped == Stopped::time_limit) {
+    const auto at = std::ranges::find_if(probes, [](const ProbeSummary& probe) {
+      return probe.status == ProbeStatus::interrupted &&
+             !probe.status_reason.starts_with("not started");
+    });
+    return lacking(fmt::format("it hit its time limit of {} s (--time-limit){}", limit_s,
+                               at == probes.end() ? "" : " at the probe " + at->name));
+  }
+  if (end.stopped == Stopped::interrupt) return lacking("interrupted");
+  if (end.signal != 0) return lacking("its run was ended by " + end.describe() + last_words);
+  for (const ProbeSummary& probe : probes)
+    if (probe.status != ProbeStatus::complete)
+      return lacking(fmt::format("{}: {}", probe.name, probe.status_reason));
+  result.exit_code = end.status;
+  if (end.status == to_int(ExitCode::check_failed))
+    result.reason = "a check failed: see its document";
+  else if (end.status == to_int(ExitCode::counters_unavailable))
+    result.reason = "hardware counters are not permitted or not there; times are complete";
+  else if (end.status != 0)
+    return lacking("its run ended with " + end.describe() + last_words);
+  return result;
 }
 
 }  // namespace fathom

@@ -1,18 +1,20 @@
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <algorithm>
-#include <chrono>
+#include <cctype>
 #include <csignal>
-#include <deque>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <memory>
+#include <numeric>
+#include <span>
 #include <utility>
 
 #include "fleet/run/run.h"
-#include "results/document_io.h"
 #include "results/error.h"
-#include "results/files.h"
 #include "results/program.h"
-#include "tools/child_process.h"
 #include "tools/output_folder.h"
 #include "tools/programs.h"
 
@@ -50,6 +52,41 @@ struct Part {
   const Brief* brief = nullptr;
   std::unique_ptr<ChildProcess> child{};  ///< until it has ended
 };
+using Parts = std::vector<std::shared_ptr<Part>>;
+
+/// CPUs of the NUMA node that a PCI device is at, as the kernel lists them ("0-3,8"); empty where
+/// it does not tell. FATHOM_PCI_DEVICES names another folder than /sys/bus/pci/devices.
+std::vector<int> cpus_near(std::string pci_bus_id) {
+  std::ranges::transform(pci_bus_id, pci_bus_id.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const char* folder = std::getenv("FATHOM_PCI_DEVICES");
+  std::ifstream list(fs::path(folder ? folder : "/sys/bus/pci/devices") / pci_bus_id /
+                     "local_cpulist");
+  std::vector<int> cpus;
+  for (std::string range; std::getline(list, range, ',');) {
+    int first = 0, last = -1;
+    if (std::sscanf(range.c_str(), "%d-%d", &first, &last) == 1) last = first;
+    for (int cpu = first; cpu <= std::min(last, CPU_SETSIZE - 1); ++cpu) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+/// A program on the job's GPU and the CPUs near it, with its output into a log.
+ChildStart start_of(const GpuJob& job, const fs::path& program, int log,
+                    std::vector<std::string> arguments) {
+  ChildStart start{program, std::move(arguments), log, log};
+  if (job.uuid.empty()) return start;
+  // Not where there is no other: a MIG device's UUID is written another way.
+  if (!job.only_visible) start.environment = {{"CUDA_VISIBLE_DEVICES", job.uuid}};
+  start.cpus = cpus_near(job.pci_bus_id);
+  if (start.cpus.empty() && job.summary.rank) {
+    // A launcher may have bound the rank to a single core, which is no place for a probe's threads.
+    // The kernel leaves out those that a container or job may not use.
+    start.cpus.resize(CPU_SETSIZE);
+    std::iota(start.cpus.begin(), start.cpus.end(), 0);
+  }
+  return start;
+}
 
 class Measurement {
   using enum fleet::GpuStatus;
@@ -69,13 +106,12 @@ class Measurement {
     if (shared && arguments_.alone == "brief" && !arguments_.replay) measure_briefs();
     all_here();
     inbox_.drain();  // one that was told to stop meanwhile does not begin
-    std::vector<GpuJob*> all;
-    for (GpuJob& job : jobs_) all.push_back(&job);
-    if (!stopped()) run_part(all, shared ? Phase::together : Phase::alone, "suite");
+    if (!stopped()) run_part(jobs_, shared ? Phase::together : Phase::alone, "suite");
     if (arguments_.no_links || arguments_.replay) return unwritten_;
     const bool exclusive = all_here();
-    if (!host_.leader || stopped() || jobs_.empty() || !jobs_.front().gpu) return unwritten_;
-    run_part({&jobs_.front()}, Phase::together, "links");
+    if (!host_.leader || stopped() || jobs_.empty() || jobs_.front().uuid.empty())
+      return unwritten_;
+    run_part({&jobs_.front(), 1}, Phase::together, "links");
     if (!exclusive)
       note(jobs_.front(), partial, "links: measured while other ranks may have worked", incomplete);
     return unwritten_;
@@ -93,14 +129,15 @@ class Measurement {
     for (std::size_t place = 0; place < host_.gpus; ++place) {
       const bool exclusive = all_here();
       for (GpuJob& job : jobs_)
-        if (job.place == place && !stopped() && (job.gpu || arguments_.replay) &&
+        if (job.place == place && !stopped() && (!job.uuid.empty() || arguments_.replay) &&
             is_alone(job, exclusive))
-          run_part({&job}, Phase::alone, "alone");
+          run_part({&job, 1}, Phase::alone, "alone");
     }
   }
 
   /// What a run of `fathom run` is given.
-  ChildStart start_of_run(const GpuJob& job, const Part& part, int log) const {
+  ChildStart start_of_run(const Part& part, int log) const {
+    const GpuJob& job = *part.job;
     const bool suite = part.name == "suite", links = part.name == "links";
     ChildStart start = start_of(job, executable_folder() / "fathom", log,
                                 {"run", "--out", part.document.parent_path().string(),
@@ -121,35 +158,54 @@ class Measurement {
     } else {
       for (const std::string& probe : job.summary.counters_of) add({"--counters-of", probe});
     }
-    add({job.gpu ? "--require-gpu" : "--replay"});
+    add({job.uuid.empty() ? "--replay" : "--require-gpu"});
     return start;
   }
 
-  /// A run of `fathom run` on each GPU: "alone" and "suite", or of the first GPU alone: "links".
-  void run_part(const std::vector<GpuJob*>& jobs, Phase phase, const std::string& name) {
-    const auto begin = Clock::now();
-    std::deque<Part> parts;
-    std::vector<Part*> started;
-    for (GpuJob* job : jobs) {
-      if (!job->gpu && !arguments_.replay) continue;  // its summary says why it has none
-      const fs::path folder = gpu_folder(arguments_.report.out, job->summary);
-      Part part{job, phase, name, folder / name / "result.json", folder / (name + ".log")};
-      try {
-        const FileDescriptor log = create_file(part.log);
-        // What an earlier run left in the folder is not this one's.
-        std::error_code ignored;
-        fs::remove_all(folder / name, ignored);
-        part.child = std::make_unique<ChildProcess>(start_of_run(*job, part, log.get()));
-        started.push_back(&parts.emplace_back(std::move(part)));
-      } catch (const Error& error) {
-        note(*job, name == "suite" ? failed : partial, fmt::format("{}: {}", name, error.what()),
-             to_int(error.code()));
-      }
+  /// What a short probe is given.
+  ChildStart start_of_brief(const Part& part, int log) const {
+    std::vector<std::string> words{
+        "--suite", "quick",       "--no-counters",
+        "--out",   part.document, fmt::format("--benchmark_filter={}", part.brief->filter)};
+    if (part.phase == Phase::together)
+      words.push_back(fmt::format("--benchmark_repetitions={}", repetitions_together));
+    ChildStart start = start_of(
+        *part.job, program_folder() / fmt::format("probe_{}", part.brief->probe), log, words);
+    start.held = true;
+    return start;
+  }
+
+  /// Adds a part to those that are started; else its GPU's summary says why it is not.
+  void start(Part part, Parts& started) {
+    try {
+      make_folder(part.log.parent_path());
+      const FileDescriptor log = create_file(part.log);
+      // What an earlier run left there is not this one's.
+      std::error_code ignored;
+      fs::remove_all(part.brief ? part.document : part.document.parent_path(), ignored);
+      part.child = std::make_unique<ChildProcess>(part.brief ? start_of_brief(part, log.get())
+                                                             : start_of_run(part, log.get()));
+      started.push_back(std::make_shared<Part>(std::move(part)));
+    } catch (const Error& error) {
+      note(*part.job, part.name == "suite" ? failed : partial,
+           part.brief ? error.what() : fmt::format("{}: {}", part.name, error.what()),
+           to_int(error.code()));
     }
-    supervise(children_of(started), inbox_,
+  }
+
+  /// A run of `fathom run` on each GPU: "alone" and "suite", or of the first GPU alone: "links".
+  void run_part(std::span<GpuJob> jobs, Phase phase, const std::string& name) {
+    const auto begin = Clock::now();
+    Parts parts;
+    for (GpuJob& job : jobs) {
+      if (job.uuid.empty() && !arguments_.replay) continue;  // its summary says why it has none
+      const fs::path folder = gpu_folder(arguments_.report.out, job.summary);
+      start({&job, phase, name, folder / name / "result.json", folder / (name + ".log")}, parts);
+    }
+    supervise(children_of(parts), inbox_,
               {.limit = at_most(milliseconds::max()), .grace = stop_grace});
     const auto took = Clock::now() - begin;
-    for (Part* part : started) take(*part, arguments_.time_limit_s, took);
+    for (const auto& part : parts) take(*part, arguments_.time_limit_s, took);
   }
 
   /// Short probes on every GPU, all made ready at the same time, since starting CUDA takes longer
@@ -161,73 +217,46 @@ class Measurement {
       for (const Brief& brief : briefs)
         if (phase == Phase::alone || !find_run_suite(arguments_.suite)->has(brief.group))
           steps.emplace_back(&brief, phase);
-    std::deque<Part> parts;
+    Parts parts;
     for (const auto& [brief, phase] : steps)
-      for (GpuJob& job : jobs_)
-        if (job.gpu && !stopped()) make_ready(job, *brief, phase, parts);
+      for (GpuJob& job : jobs_) {
+        if (job.uuid.empty() || stopped()) continue;
+        const std::string when = phase == Phase::alone ? "alone" : "together";
+        const std::string file =
+            gpu_folder(arguments_.report.out, job.summary) / when / brief->probe;
+        start({&job, phase, fmt::format("{}, {}", when, brief->probe), file + ".json",
+               file + ".log", brief},
+              parts);
+      }
     give_up_late(parts);
     bool exclusive = all_here();
     for (const auto& [brief, phase] : steps) {
       const bool in_turn = phase == Phase::alone;
       for (std::size_t place = 0; place < (in_turn ? host_.gpus : 1); ++place) {
-        std::vector<Part*> now;
-        for (Part& part : parts)
-          if (!stopped() && part.child && part.brief == brief && part.phase == phase &&
-              (!in_turn || (part.job->place == place && is_alone(*part.job, exclusive))))
-            now.push_back(&part);
+        Parts now;
+        for (const auto& part : parts)
+          if (!stopped() && part->child && part->brief == brief && part->phase == phase &&
+              (!in_turn || (part->job->place == place && is_alone(*part->job, exclusive))))
+            now.push_back(part);
         measure(now, parts);
         exclusive = all_here();
       }
     }
   }
 
-  void make_ready(GpuJob& job, const Brief& brief, Phase phase, std::deque<Part>& parts) {
-    const std::string when = phase == Phase::alone ? "alone" : "together";
-    const fs::path folder = gpu_folder(arguments_.report.out, job.summary) / when;
-    const fs::path file = folder / brief.probe;
-    Part part{&job,
-              phase,
-              fmt::format("{}, {}", when, brief.probe),
-              file.string() + ".json",
-              file.string() + ".log",
-              &brief};
-    try {
-      make_folder(folder);
-      std::error_code ignored;
-      fs::remove(part.document, ignored);  // of an earlier run
-      const FileDescriptor log = create_file(part.log);
-      std::vector<std::string> words{
-          "--suite", "quick",       "--no-counters",
-          "--out",   part.document, fmt::format("--benchmark_filter={}", brief.filter)};
-      if (phase == Phase::together)
-        words.push_back(fmt::format("--benchmark_repetitions={}", repetitions_together));
-      ChildStart start =
-          start_of(job, program_folder() / fmt::format("probe_{}", brief.probe), log.get(), words);
-      start.held = true;
-      part.child = std::make_unique<ChildProcess>(start);
-      parts.push_back(std::move(part));
-    } catch (const Error& error) {
-      note(job, partial, error.what(), to_int(error.code()));
-    }
-  }
-
-  static Children children_of(const std::vector<Part*>& parts) {
+  static Children children_of(const Parts& parts) {
     Children children;
-    for (const Part* part : parts) children.push_back(part->child.get());
+    for (const auto& part : parts) children.push_back(part->child.get());
     return children;
   }
 
   /// What becomes ready later would do it beside a measurement.
-  void give_up_late(std::deque<Part>& parts) {
-    Children held;
-    for (const Part& part : parts) held.push_back(part.child.get());
-    const Children late = wait_for_words(held, inbox_, at_most(start_limit));
+  void give_up_late(const Parts& parts) {
+    const Children late = wait_for_words(children_of(parts), inbox_, at_most(start_limit));
     if (stopped()) return;
-    std::vector<Part*> too_late;
-    for (Part& part : parts)
-      if (std::ranges::count(late, part.child.get()) > 0) too_late.push_back(&part);
-    supervise(children_of(too_late), inbox_, {.limit = milliseconds(0), .grace = giving_up_limit});
-    for (Part* part : too_late) {
+    supervise(late, inbox_, {.limit = milliseconds(0), .grace = giving_up_limit});
+    for (const auto& part : parts) {
+      if (std::ranges::count(late, part->child.get()) == 0) continue;
       part->child.reset();
       note(*part->job, partial,
            fmt::format("{}: it was not ready within {} s", part->name,
@@ -237,26 +266,26 @@ class Measurement {
   }
 
   /// Until each has ended: its GPU is locked until then.
-  void measure(const std::vector<Part*>& now, const std::deque<Part>& all) {
+  void measure(const Parts& now, const Parts& all) {
     const auto begin = Clock::now();
-    for (const Part* part : now)
+    for (const auto& part : now) {
       // Those that hold the GPU's memory and do nothing.
-      part->child->release(
-          static_cast<std::size_t>(std::ranges::count_if(all, [&](const Part& other) {
-            return &other != part && other.job == part->job && other.child &&
-                   !other.child->try_end();
-          })));
+      const auto beside = std::ranges::count_if(all, [&](const auto& other) {
+        return other != part && other->job == part->job && other->child && !other->child->try_end();
+      });
+      part->child->release(static_cast<std::size_t>(beside));
+    }
     const milliseconds limit = at_most(brief_limit);
     wait_for_words(children_of(now), inbox_, limit);
     const auto took = Clock::now() - begin;
     // Who waited for its word has had the interrupt instead of it.
     if (stopped())
-      for (Part* part : now) part->child->signal(SIGINT);
+      for (const auto& part : now) part->child->signal(SIGINT);
     const auto left = std::chrono::duration_cast<milliseconds>(limit - took);
     supervise(
         children_of(now), inbox_,
         {.limit = stopped() ? stop_grace : std::max(ending_limit, left), .grace = stop_grace});
-    for (Part* part : now) take(*part, Seconds(limit).count(), took);
+    for (const auto& part : now) take(*part, Seconds(limit).count(), took);
   }
 
   /// Adds what a part that has ended left to its GPU's summary, and writes that. The status of the
@@ -330,51 +359,6 @@ class Measurement {
 };
 
 }  // namespace
-
-PartResult result_of(const ProcessEnd& end, const std::filesystem::path& document,
-                     const std::filesystem::path& log, double limit_s) {
-  PartResult result;
-  std::string last_words;
-  std::error_code ignored;
-  try {
-    if (std::filesystem::exists(document, ignored)) result.document = read_document(document);
-    last_words = last_line_of(log);
-  } catch (const Error& error) {
-    last_words = error.what();
-  }
-  if (!last_words.empty()) last_words.insert(0, ": ");
-  const auto lacking = [&](const std::string& reason) {
-    const bool any = result.document && !result.document->entries.empty();
-    const int status = end.signal != 0 ? to_int(ExitCode::probe_crashed) : end.status;
-    result.status = any ? fleet::GpuStatus::partial : fleet::GpuStatus::failed;
-    result.reason = reason;
-    result.exit_code =
-        status > to_int(ExitCode::check_failed) ? status : to_int(ExitCode::incomplete);
-    return result;
-  };
-  const auto probes = result.document ? result.document->probes : std::vector<ProbeSummary>();
-  if (end.stopped == Stopped::time_limit) {
-    const auto at = std::ranges::find_if(probes, [](const ProbeSummary& probe) {
-      return probe.status == ProbeStatus::interrupted &&
-             !probe.status_reason.starts_with("not started");
-    });
-    return lacking(fmt::format("it hit its time limit of {} s (--time-limit){}", limit_s,
-                               at == probes.end() ? "" : " at the probe " + at->name));
-  }
-  if (end.stopped == Stopped::interrupt) return lacking("interrupted");
-  if (end.signal != 0) return lacking("its run was ended by " + end.describe() + last_words);
-  for (const ProbeSummary& probe : probes)
-    if (probe.status != ProbeStatus::complete)
-      return lacking(fmt::format("{}: {}", probe.name, probe.status_reason));
-  result.exit_code = end.status;
-  if (end.status == to_int(ExitCode::check_failed))
-    result.reason = "a check failed: see its document";
-  else if (end.status == to_int(ExitCode::counters_unavailable))
-    result.reason = "hardware counters are not permitted or not there; times are complete";
-  else if (end.status != 0)
-    return lacking("its run ended with " + end.describe() + last_words);
-  return result;
-}
 
 std::optional<fleet::Problem> measure_host(const FleetRunArguments& arguments,
                                            std::vector<GpuJob>& jobs, Host& host,

@@ -17,7 +17,6 @@
 
 #include "fleet/run/run.h"
 #include "results/fail.h"
-#include "results/files.h"
 #include "results/text.h"
 #include "tools/output_folder.h"
 #include "tools/programs.h"
@@ -187,14 +186,14 @@ std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
   const std::vector<std::size_t> ranks = ranks_of_host(all, rank);
   const auto local = static_cast<std::size_t>(std::ranges::find(ranks, rank) - ranks.begin());
   std::vector<GpuJob> jobs;
-  const auto add = [&](const std::optional<VisibleGpu>& gpu) -> GpuJob& {
+  const auto add = [&](const GpuJob& gpu) -> GpuJob& {
     const auto number = all.size() > 1 ? std::optional(static_cast<int>(rank)) : std::nullopt;
     return jobs.emplace_back(job_of(gpu, unique_host_name(all, rank), local + jobs.size(), number));
   };
   host.leader = local == 0;
   host.gpus = 0;
   if (arguments.replay) {
-    add(std::nullopt);
+    add({});
     host.gpus = ranks.size();
     return jobs;
   }
@@ -217,7 +216,7 @@ std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
   }
   host.visible_devices = ranks.size() > 1 && !own.empty() ? (own + others).substr(1) : "";
   if (jobs.empty()) {
-    fleet::GpuSummary& s = add(std::nullopt).summary;
+    fleet::GpuSummary& s = add({}).summary;
     s.source = Source::measured;
     s.uuid_hash.clear();
     s.reason = seen.problem;

@@ -6,14 +6,55 @@
 #include <string>
 #include <vector>
 
-#include "fleet/commands/fleet_commands.h"
+#include "fleet/fleet.h"
 #include "results/files.h"
 #include "tools/child_process.h"
-#include "tools/programs.h"
-
-// What the files of `fathom fleet run` share, in the order in which it happens.
+#include "tools/command_line.h"
 
 namespace fathom {
+
+/// What the program fathom-fleet has: `fleet run` and `fleet collect`.
+std::vector<Command> fleet_commands();
+
+/// What both commands make of a fleet.
+struct FleetReportArguments {
+  std::filesystem::path out;  ///< of fleet.json and report/
+  std::optional<std::size_t> expect_gpus;
+  std::string expect_hosts;        ///< a file with one host a line; empty: none
+  std::vector<std::string> hosts;  ///< that get a page of their own
+  double card_noise_percent = 0.5, least_gap_percent = 1;
+  bool strict = false;  ///< a named card fails
+  bool no_report = false;
+};
+
+struct FleetRunArguments {
+  std::string suite = "quick";
+  std::string alone = "brief";  ///< what each GPU does by itself: "brief", "full" or "none"
+  FleetReportArguments report;
+  std::string host_name;  ///< empty: the machine's
+  bool replay = false;
+  bool no_links = false;
+  bool no_counters = false;    ///< else one GPU of a host collects each probe's
+  bool part = false;           ///< one of several independent jobs: others report
+  double time_limit_s = 1800;  ///< of one part of one GPU
+  double wait_s = 120;         ///< of rank 0 for others, after its own
+};
+
+/// `fleet run`.
+ExitCode fleet_run(const FleetRunArguments& arguments);
+
+/// By those flags. Throws Error(bad_input) for a file that cannot be read.
+fleet::Expected expected_of(const FleetReportArguments& arguments);
+
+/// `incomplete` where parts of it are missing; the one cause there is where there are no figures at
+/// all, or where it is a failed check.
+ExitCode exit_code_of(const fleet::Fleet& fleet);
+
+/// Scores the fleet, writes fleet.json and the report, and prints the summary. Returns the fleet's
+/// exit code, and `check_failed` for a named card if that was asked for.
+ExitCode publish_fleet(const fleet::Fleet& fleet, const FleetReportArguments& arguments);
+
+// What the files of `fathom fleet run` share, in the order in which it happens.
 
 /// What started this process as one of several ranks, from the variables that it sets.
 struct Launcher {
@@ -91,32 +132,24 @@ struct Host {
   HostBarrier barrier{};
 };
 
-/// A GPU that this process sees, with what may make it slower than others of its kind.
-struct VisibleGpu {
-  std::string name, uuid, uuid_hash, pci_bus_id;  ///< the UUID as CUDA_VISIBLE_DEVICES takes it
-  fleet::Health health;
+/// A GPU that this process sees or measures, or a replay in its place, and what is known of it so
+/// far.
+struct GpuJob {
+  std::string uuid{}, pci_bus_id{};  ///< as CUDA_VISIBLE_DEVICES takes it; empty: no GPU
+  bool only_visible = false;         ///< this process sees no other: what it runs needs no mask
+  std::size_t place = 0;             ///< its turn among the GPUs of its host that are measured
+  fleet::GpuSummary summary{};
 };
-
-/// All of them; throws as query_device does where there is none.
-std::vector<VisibleGpu> query_gpus(const std::filesystem::path& programs);
 
 /// What a rank sees, or why it sees nothing.
 struct SeenGpus {
-  std::vector<VisibleGpu> gpus{};
+  std::vector<GpuJob> gpus{};
   std::string problem{};
   int code = to_int(ExitCode::incomplete);
 };
 
-/// One GPU that this process measures, and what is known of it so far.
-struct GpuJob {
-  std::optional<VisibleGpu> gpu;  ///< nothing in a replay
-  bool only_visible = false;      ///< this process sees no other: what it runs needs no mask
-  std::size_t place = 0;          ///< its turn among the GPUs of its host that are measured
-  fleet::GpuSummary summary;
-};
-
-/// The job of a GPU, before anything was measured; without one, of a replay.
-GpuJob job_of(const std::optional<VisibleGpu>& gpu, const std::string& host, std::size_t number,
+/// The job of a GPU that was seen, before anything was measured; without one, of a replay.
+GpuJob job_of(GpuJob seen, const std::string& host, std::size_t number,
               std::optional<int> rank = std::nullopt);
 
 /// The GPUs that a rank takes: the only rank of a host, as a process without a launcher is, all
@@ -144,10 +177,6 @@ std::optional<FileDescriptor> claim_folder(const std::filesystem::path& root, Gp
 /// places, so that ranks need not ask each other.
 void decide_counters(const FleetRunArguments& arguments, std::size_t gpus,
                      std::vector<GpuJob>& jobs);
-
-/// A program on the job's GPU and the CPUs near it, with its output into a log.
-ChildStart start_of(const GpuJob& job, const std::filesystem::path& program, int log,
-                    std::vector<std::string> arguments);
 
 /// Measures the jobs' GPUs, each alone and all together, then what links them; writes each summary
 /// after each part, so that whatever ends this process costs no more than a part. Throws nothing:

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <thread>
 
-#include "fleet/commands/fleet_commands.h"
 #include "fleet/run/run.h"
 #include "results/document_io.h"
 #include "tests/testing.h"
@@ -44,7 +43,7 @@ TEST_CASE("Each rank takes the first GPU that no rank before it has, the only on
     for (std::size_t rank = 0; rank < visible.size(); ++rank) {
       Host host;
       for (const GpuJob& job : jobs_of_rank({}, all, rank, seen[rank], host))
-        text += job.gpu ? job.gpu->uuid : "-";
+        text += job.uuid.empty() ? "-" : job.uuid;
       text += fmt::format("{} {}; ", host.gpus, host.visible_devices);
       CHECK(host.leader == (rank == 0));
     }
@@ -67,7 +66,7 @@ TEST_CASE("A replay collects all counters, and where the probes are not known no
   environment.set("FATHOM_BIN_DIR", "/nowhere");
   FleetRunArguments arguments;
   std::vector<GpuJob> jobs(1);
-  jobs[0].gpu.emplace();
+  jobs[0].uuid = "a";
   decide_counters(arguments, 2, jobs);
   CHECK_THAT(std::exchange(jobs[0].summary.no_counters, ""),
              contains("no probe programs in /nowhere"));
@@ -112,8 +111,8 @@ TEST_CASE("A GPU has one place in a folder, whoever claims one there at the same
     return hashes;
   };
   const auto claim = [](const TestFolder& root, const char* gpu) {
-    VisibleGpu seen;
-    seen.uuid_hash = gpu;
+    GpuJob seen{.uuid = gpu};
+    seen.summary.uuid_hash = gpu;
     GpuJob job = job_of(seen, "n", 0);
     const auto place = claim_folder(root.path(), job);
     return job.summary.gpu;

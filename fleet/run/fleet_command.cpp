@@ -5,13 +5,9 @@
 #include <set>
 #include <sstream>
 
-#include "fleet/commands/fleet_commands.h"
-#include "fleet/fleet.h"
 #include "fleet/run/run.h"
 #include "results/error.h"
-#include "results/files.h"
 #include "results/flag_checks.h"
-#include "tools/command_line.h"
 #include "tools/output_folder.h"
 #include "tools/programs.h"
 
@@ -51,9 +47,8 @@ void add_report_flags(CLI::App& app, FleetReportArguments& arguments) {
 }
 
 void add_collect_flags(CLI::App& app, CollectArguments& arguments) {
-  app.add_option("DIR", arguments.folder,
-                 "Folder that the jobs wrote into, looked through with all below")
-      ->check(not_empty())
+  path_flag(app, "DIR", arguments.folder,
+            "Folder that the jobs wrote into, looked through with all below", "TEXT")
       ->required();
   path_flag(app, "--out", arguments.out, "Folder of fleet.json and the report (default: DIR)",
             "DIR");
