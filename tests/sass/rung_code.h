@@ -21,6 +21,7 @@ struct RungCode {
   std::string in_a_row = "";  ///< "LDG.E.128>=4": the longest run without an addition or a branch
   std::string order = "";     ///< "EXIT LDS": where each stands first, these texts come so
   int since = 0;              ///< compute capability, 10 x major + minor, of which it is true
+  bool hopper = false;        ///< whether it is true of Hopper alone
 };
 
 /// The contenders' rows, and the lessons'.
