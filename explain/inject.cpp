@@ -302,9 +302,9 @@ class Recorder {
 
   const Wanted wanted_;
   const std::uint64_t blocks_ = number("BLOCKS");  ///< of each launch; 0: all
-  std::recursive_mutex patching_;         ///< a module may be loaded while one is patched
-  std::set<CUcontext> contexts_;          ///< that have the patches; under `patching_`
-  std::map<CUcontext, Buffers> buffers_;  ///< of who has `recording_`
+  std::recursive_mutex patching_;                  ///< a module may be loaded while one is patched
+  std::set<CUcontext> contexts_;                   ///< that have the patches; under `patching_`
+  std::map<CUcontext, Buffers> buffers_;           ///< of who has `recording_`
 
   std::mutex mutex_;  ///< of all below
   TraceFile file_;

@@ -6,7 +6,7 @@
 #include "explain/command.h"
 #include "harness/counters/counter_problem.h"
 #include "harness/counters/cupti_library.h"
-#include "harness/counters/source_line.h"
+#include "harness/counters/pc_sampling.h"
 #include "harness/toolkit_libraries.h"
 #include "tools/command_line.h"
 #include "tools/programs.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "explain/access.h"
-#include "harness/counters/source_line.h"
+#include "harness/counters/pc_sampling.h"
 
 // The file that the library in the program writes, one a process, and `fathom explain` reads: the
 // line `trace_magic`, then records, each a RecordHead and so many bytes. A launch's record is

@@ -20,6 +20,47 @@ namespace {
 constexpr std::size_t most_ranges = 512;
 constexpr std::size_t most_counter_data = std::size_t{64} << 20;
 
+/// The chip's name by CUPTI, "GH100".
+std::string chip_name(int device) {
+  FATHOM_CUPTI_PARAMS(CUpti_Device_GetChipName_Params, params,
+                      .deviceIndex = static_cast<std::size_t>(device));
+  FATHOM_CUPTI(cuptiDeviceGetChipName, params);
+  return params.pChipName;
+}
+
+/// Why `device`, by its kind and the driver's settings, has no counters, or `none`.
+CounterProblem device_problem(int device) {
+  CUdevice handle = 0;
+  const CUresult result = driver_function<CUresult(CUdevice*, int)>("cuDeviceGet")(&handle, device);
+  if (result != CUDA_SUCCESS) throw CounterError(CounterProblem::failed, "cuDeviceGet failed");
+
+  FATHOM_CUPTI_PARAMS(CUpti_Profiler_DeviceSupported_Params, params, .cuDevice = handle,
+                      .api = CUPTI_PROFILER_RANGE_PROFILING);
+  FATHOM_CUPTI(cuptiProfilerDeviceSupported, params);
+  const auto closed = [](CUpti_Profiler_Support_Level level) {
+    return level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED ||
+           level == CUPTI_PROFILER_CONFIGURATION_DISABLED;
+  };
+  if (closed(params.architecture)) return CounterProblem::unsupported_gpu;
+  if (closed(params.wsl)) return CounterProblem::wsl;
+  if (closed(params.vGpu)) return CounterProblem::vgpu;
+  if (closed(params.confidentialCompute)) return CounterProblem::confidential_computing;
+  if (closed(params.cmp)) return CounterProblem::mining_gpu;
+  if (closed(params.sli)) return CounterProblem::sli;
+  return closed(params.isSupported) ? CounterProblem::unsupported_gpu : CounterProblem::none;
+}
+
+/// Which counters the device has free. Fails while a profiler is enabled on it.
+std::vector<std::uint8_t> counter_availability() {
+  FATHOM_CUPTI_PARAMS(CUpti_Profiler_GetCounterAvailability_Params, params,
+                      .ctx = current_context());
+  FATHOM_CUPTI(cuptiProfilerGetCounterAvailability, params);
+  std::vector<std::uint8_t> image(params.counterAvailabilityImageSize);
+  params.pCounterAvailabilityImage = image.data();
+  FATHOM_CUPTI(cuptiProfilerGetCounterAvailability, params);
+  return image;
+}
+
 /// Owns the device's range profiler.
 class RangeProfiler {
  public:
