@@ -4,6 +4,9 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "harness/cuda_check.h"
 #include "harness/toolkit_libraries.h"
 
@@ -14,6 +17,26 @@ namespace fs = std::filesystem;
 
 // The major version must be that of the headers: structures differ between majors.
 constexpr int cupti_major = CUPTI_API_VERSION / 10000;
+
+constexpr std::pair<CUptiResult, CounterProblem> problems[] = {
+    {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, CounterProblem::not_permitted},
+    {CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED, CounterProblem::vgpu},
+    {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, CounterProblem::vgpu},
+    {CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED, CounterProblem::mig},
+    {CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED, CounterProblem::confidential_computing},
+    {CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED, CounterProblem::mining_gpu},
+    {CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED, CounterProblem::sli},
+    {CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED, CounterProblem::wsl},
+    {CUPTI_ERROR_INVALID_CHIP_NAME, CounterProblem::unsupported_gpu},
+    {CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED, CounterProblem::unsupported_gpu},
+    {CUPTI_ERROR_NOT_SUPPORTED, CounterProblem::unsupported_gpu},
+    {CUPTI_ERROR_HARDWARE_BUSY, CounterProblem::busy},
+    {CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, CounterProblem::busy},
+    {CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED, CounterProblem::busy},
+    {CUPTI_ERROR_NOT_COMPATIBLE, CounterProblem::driver_too_old},
+    {CUPTI_ERROR_API_NOT_IMPLEMENTED, CounterProblem::driver_too_old},
+    {CUPTI_ERROR_OUT_OF_MEMORY, CounterProblem::out_of_memory},
+};
 
 /// Fills `l` from the library; returns a function that it lacks, or null.
 const char* resolve(void* handle, CuptiLibrary& l) {
@@ -71,7 +94,9 @@ void check_cupti(CUptiResult result, const char* call) {
   if (result == CUPTI_SUCCESS) return;
   const char* text = nullptr;
   cupti_library().cuptiGetResultString(result, &text);
-  throw CounterError(problem_of(result),
+  const auto known =
+      std::ranges::find(problems, result, &std::pair<CUptiResult, CounterProblem>::first);
+  throw CounterError(known == std::end(problems) ? CounterProblem::failed : known->second,
                      fmt::format("{} returned {} ({})", call, static_cast<int>(result),
                                  text == nullptr ? "no name" : text));
 }

@@ -232,8 +232,35 @@ struct CounterSession::State {
     counter_data.resize(profiler->counter_data_size(host->metrics(), count));
     ranges = count;
   }
-  void run_batch(const Step& prepare, std::size_t first, std::size_t count, const Step& launch);
-  Readings read(std::size_t position) const;  ///< of a range, by where it lies
+
+  void run_batch(const Step& prepare, std::size_t first, std::size_t count, const Step& launch) {
+    make_room(count);
+    profiler->configure(config, counter_data, count, RangeProfiler::Replay::by_caller);
+    bool last = false;
+    for (std::size_t pass = 0; !last; ++pass) {
+      if (pass == passes) {
+        throw CounterError(CounterProblem::failed,
+                           fmt::format("{} passes were not enough for the counters", pass));
+      }
+      last = run_pass(*profiler, prepare, first, count, launch);
+    }
+    profiler->decode(count);
+  }
+
+  /// Of a range, by where it lies.
+  Readings read(std::size_t position) const {
+    Readings result = readings;
+    const std::map<std::string, double> values = host->evaluate(counter_data, position);
+    for (auto& [role, reading] : result) {
+      const auto value = values.find(reading.metric);
+      if (value == values.end()) continue;
+      if (std::isfinite(value->second))
+        reading.value = value->second;
+      else
+        reading.reason = "undefined here: the metric divides by a count that was zero";
+    }
+    return result;
+  }
 };
 
 std::string CounterSession::problem_on(int device) {
@@ -281,35 +308,6 @@ CounterSession::CounterSession(int device, std::span<const std::string> roles)
 }
 
 CounterSession::~CounterSession() = default;
-
-void CounterSession::State::run_batch(const Step& prepare, std::size_t first, std::size_t count,
-                                      const Step& launch) {
-  make_room(count);
-  profiler->configure(config, counter_data, count, RangeProfiler::Replay::by_caller);
-  bool last = false;
-  for (std::size_t pass = 0; !last; ++pass) {
-    if (pass == passes) {
-      throw CounterError(CounterProblem::failed,
-                         fmt::format("{} passes were not enough for the counters", pass));
-    }
-    last = run_pass(*profiler, prepare, first, count, launch);
-  }
-  profiler->decode(count);
-}
-
-CounterSession::Readings CounterSession::State::read(std::size_t position) const {
-  Readings result = readings;
-  const std::map<std::string, double> values = host->evaluate(counter_data, position);
-  for (auto& [role, reading] : result) {
-    const auto value = values.find(reading.metric);
-    if (value == values.end()) continue;
-    if (std::isfinite(value->second))
-      reading.value = value->second;
-    else
-      reading.reason = "undefined here: the metric divides by a count that was zero";
-  }
-  return result;
-}
 
 CounterSession::Readings CounterSession::collect(const std::function<void()>& prepare,
                                                  const std::function<void()>& launch) {

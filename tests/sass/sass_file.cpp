@@ -194,13 +194,16 @@ std::optional<std::size_t> branch_target(const std::string& line) {
   return std::stoul(line.substr(hex), nullptr, 16) / 16;
 }
 
+std::vector<const SassFunction*> find_all(const std::vector<SassFunction>& functions,
+                                          const std::string& part, std::size_t count) {
+  std::vector<const SassFunction*> found;
+  for (const SassFunction& function : functions)
+    if (function.name.find(part) != std::string::npos) found.push_back(&function);
+  if (found.size() != count)
+    throw std::runtime_error(fmt::format("{} kernels are named like {}", found.size(), part));
+  return found;
+}
+
 const SassFunction& find(const std::vector<SassFunction>& functions, const std::string& part) {
-  const SassFunction* found = nullptr;
-  for (const SassFunction& function : functions) {
-    if (function.name.find(part) == std::string::npos) continue;
-    if (found != nullptr) throw std::runtime_error("several kernels are named like " + part);
-    found = &function;
-  }
-  if (found == nullptr) throw std::runtime_error("no kernel is named like " + part);
-  return *found;
+  return *find_all(functions, part, 1).front();
 }

@@ -54,6 +54,9 @@ std::string demangle(const std::string& mangled);
 /// Index of the instruction that a branch goes to; instructions have 16 bytes each.
 std::optional<std::size_t> branch_target(const std::string& line);
 
-/// The one function whose demangled name contains `part`; throws std::runtime_error for none or
-/// several.
+/// The functions whose demangled name contains `part`; throws std::runtime_error where there are
+/// not so many.
+std::vector<const SassFunction*> find_all(const std::vector<SassFunction>& functions,
+                                          const std::string& part, std::size_t count);
+/// The same of one.
 const SassFunction& find(const std::vector<SassFunction>& functions, const std::string& part);
