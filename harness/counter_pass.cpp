@@ -134,7 +134,7 @@ void Runner::collect_counters(std::span<Measured* const> cases,
       note(error);
       for (Measured* measured : group)
         put_counters(*measured, [&](const std::string&) {
-          return CounterReading{"", std::nullopt, error.what()};
+          return CounterReading{"", error.what()};
         });
     }
   }

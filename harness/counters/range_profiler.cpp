@@ -286,9 +286,9 @@ CounterSession::CounterSession(int device, std::span<const std::string> roles)
   std::vector<std::string> metrics;
   for (const std::string& name : roles) {
     if (s.readings.contains(name)) continue;
-    const CatalogueEntry entry = find_metric(name, s.chip);
-    if (entry.available()) metrics.push_back(entry.metric);
-    s.readings[name] = {entry.metric, std::nullopt, entry.reason};
+    const CounterReading reading = find_metric(name, s.chip);
+    if (reading.available()) metrics.push_back(reading.metric);
+    s.readings[name] = reading;
   }
   const std::vector<std::string> rejected = s.host->schedule(metrics);
   for (auto& [name, reading] : s.readings) {

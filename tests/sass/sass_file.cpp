@@ -153,15 +153,12 @@ std::vector<KernelResources> resources_of(const std::string& file) {
   return found;
 }
 
-std::vector<SassFunction> disassemble(const std::string& file) {
-  std::vector<SassFunction> functions = kernels_in(file);
-  if (functions.empty()) throw std::runtime_error("cuobjdump found no kernel in " + file);
-  return functions;
-}
-
 std::vector<SassFunction> disassemble_library(const std::string& target) {
   for (const std::string file : kernel_libraries) {
-    if (file.ends_with("/lib" + target + ".a")) return disassemble(file);
+    if (!file.ends_with("/lib" + target + ".a")) continue;
+    std::vector<SassFunction> functions = kernels_in(file);
+    if (functions.empty()) throw std::runtime_error("cuobjdump found no kernel in " + file);
+    return functions;
   }
   throw std::runtime_error(target + " is no kernel library of this build");
 }

@@ -36,11 +36,8 @@ struct KernelResources {
 /// That of every kernel in an object, static library or program, without its code.
 std::vector<KernelResources> resources_of(const std::string& file);
 
-/// Disassembles an object, static library or program with cuobjdump; throws std::runtime_error if
-/// that fails or finds no kernel.
-std::vector<SassFunction> disassemble(const std::string& file);
-
-/// The same of a kernel library of this build by its target's name.
+/// Disassembles a kernel library of this build, by its target's name, with cuobjdump; throws
+/// std::runtime_error if that fails or finds no kernel.
 std::vector<SassFunction> disassemble_library(const std::string& target);
 
 /// The same of the contenders' files whose name contains `file`: of a folder of gemm/best, "fp64",
