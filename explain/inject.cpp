@@ -50,9 +50,9 @@ std::set<std::string> kernel_names(const std::vector<char>& code) {
 
 struct Module {
   std::uint64_t number = 0;
-  std::vector<char> code;
+  std::vector<char> code;  ///< until it is written
   std::set<std::string> kernels;
-  bool patched = false, written = false;
+  bool patched = false;
 };
 
 /// Where the patch writes, in a context.
@@ -113,7 +113,7 @@ class Recorder {
   }
 
   void loaded(const Sanitizer_ResourceModuleData& data) {
-    Module module{0, {data.pCubin, data.pCubin + data.cubinSize}, {}, false, false};
+    Module module{0, {data.pCubin, data.pCubin + data.cubinSize}, {}, false};
     module.kernels = kernel_names(module.code);
     const bool now = call.record && module.kernels.contains(call.function);
     {
@@ -237,11 +237,10 @@ class Recorder {
     ++recorded_[call.function];
     Module& module = modules_.at(launch.module);
     head.module = module.number;
-    if (!module.written) {
+    if (!module.code.empty()) {
       file_.add(RecordKind::module,
                 {TraceFile::bytes_of(module.number), {module.code.data(), module.code.size()}});
     }
-    module.written = true;
     module.code = {};
     file_.add(RecordKind::launch, {TraceFile::bytes_of(head),
                                    call.function,

@@ -218,7 +218,6 @@ std::vector<std::size_t> range_positions(std::span<const std::uint8_t> counter_d
 }  // namespace
 
 struct CounterSession::State {
-  std::string chip;
   Readings readings;  ///< without values
   std::optional<MetricHost> host;
   std::vector<std::uint8_t> config, counter_data;
@@ -281,19 +280,19 @@ CounterSession::CounterSession(int device, std::span<const std::string> roles)
     : state_(std::make_unique<State>()) {
   initialise_profilers(device);
   State& s = *state_;
-  s.chip = chip_name(device);
-  s.host.emplace(s.chip, counter_availability());
+  const std::string chip = chip_name(device);
+  s.host.emplace(chip, counter_availability());
   std::vector<std::string> metrics;
   for (const std::string& name : roles) {
     if (s.readings.contains(name)) continue;
-    const CounterReading reading = find_metric(name, s.chip);
+    const CounterReading reading = find_metric(name, chip);
     if (reading.available()) metrics.push_back(reading.metric);
     s.readings[name] = reading;
   }
   const std::vector<std::string> rejected = s.host->schedule(metrics);
   for (auto& [name, reading] : s.readings) {
     if (std::ranges::count(rejected, reading.metric) == 0) continue;
-    reading.reason = fmt::format("unavailable on {}: CUPTI {} does not know {} there", s.chip,
+    reading.reason = fmt::format("unavailable on {}: CUPTI {} does not know {} there", chip,
                                  cupti_library().version, reading.metric);
   }
   if (s.host->metrics().empty()) return;
@@ -349,6 +348,5 @@ CounterSession::Readings CounterSession::end_kernel() {
 
 std::size_t CounterSession::largest_batch() const { return state_->largest_batch; }
 std::size_t CounterSession::passes() const { return state_->passes; }
-const std::string& CounterSession::chip() const { return state_->chip; }
 
 }  // namespace fathom

@@ -59,7 +59,6 @@ class CounterSession {
 
   /// How often each is launched; 0 if the chip has none of the roles.
   std::size_t passes() const;
-  const std::string& chip() const;
 
  private:
   struct State;
