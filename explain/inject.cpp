@@ -5,7 +5,6 @@
 #include <bit>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <set>
@@ -62,14 +61,7 @@ struct Buffers {
   std::uint32_t capacity = 1 << 20;
 };
 
-struct PatternLess {
-  bool operator()(const Pattern& a, const Pattern& b) const {
-    // The count is no part of what is compared.
-    if (a.pc != b.pc) return a.pc < b.pc;
-    return std::memcmp(&a.mask, &b.mask, sizeof a - offsetof(Pattern, mask)) < 0;
-  }
-};
-
+/// Without a count.
 Pattern pattern_of(const Access& access, std::uint64_t start) {
   Pattern pattern{};
   pattern.pc = access.pc - start;
@@ -220,7 +212,7 @@ class Recorder {
     LaunchHead& head = call.head;
     CHECK(sanitizerGetFunctionPcAndSize, launch.module, call.function.c_str(), &start,
           &head.code_bytes);
-    std::map<Pattern, std::uint64_t, PatternLess> counts;
+    std::map<Pattern, std::uint64_t> counts;
     for (const Access& access : accesses) ++counts[pattern_of(access, start)];
     std::vector<Pattern> patterns;
     for (const auto& [pattern, count] : counts) {

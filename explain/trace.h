@@ -2,7 +2,7 @@
 
 #include <cxxabi.h>
 
-#include <array>
+#include <compare>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -63,6 +63,7 @@ struct Pattern {
   Space space;
   Op op;
   std::uint64_t address[32];  ///< 0 of a lane that is not active
+  auto operator<=>(const Pattern&) const = default;
 };
 
 struct Launch : LaunchHead {

@@ -78,12 +78,6 @@ std::vector<std::string> words(const std::string& text) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-std::string half_rung(const std::string& rung) { return "half" + rung.substr(rung.find('/')); }
-
-bool is_half(const std::string& rung) {
-  return rung.starts_with("fp16/") || rung.starts_with("bf16/");
-}
-
 /// What is wrong with the kernel, in words: nothing, if it is as the row says.
 std::string wrong_with(const RungCode& code, const SassFunction& kernel) {
   std::string wrong;
@@ -115,16 +109,6 @@ std::string wrong_with(const RungCode& code, const SassFunction& kernel) {
 }
 
 }  // namespace
-
-std::string folder_of(const std::string& rung) {
-  std::string folder = is_half(rung) ? "half" : rung.substr(0, rung.find('/'));
-  std::ranges::replace(folder, '-', '_');
-  return folder;
-}
-
-bool is_about(const RungCode& code, const std::string& rung) {
-  return code.rung == rung || (is_half(rung) && code.rung == half_rung(rung));
-}
 
 bool is_about(const RungCode& code, const SassFunction& kernel) {
   return matches(kernel.name, code.kernel);
