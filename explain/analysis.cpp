@@ -99,8 +99,9 @@ PatternCost cost_of_global(const WarpAccess& access) {
   result.cost = models::sectors(access);
   result.least = static_cast<int>((addresses.size() * bytes + models::sector_bytes - 1) /
                                   models::sector_bytes);
-  result.saved = result.cost - result.least;
-  if (result.saved > 0) result.fault = global_fault(addresses, bytes);
+  if (result.cost <= result.least) return result;
+  result.fault = global_fault(addresses, bytes);
+  result.fault->saved = static_cast<unsigned>(result.cost - result.least);
   return result;
 }
 
@@ -177,48 +178,54 @@ std::string layout_fix(const TileSearch& search, const WarpAccess& access, std::
 
 PatternCost cost_of_shared(const WarpAccess& access) {
   const models::SharedCost cost = models::shared_cost(access);
-  PatternCost result{cost.wavefronts, cost.wavefronts - cost.conflicts, {}, 0};
+  PatternCost result{cost.wavefronts, cost.wavefronts - cost.conflicts, {}};
   if (cost.conflicts == 0) return result;
-  result.fault = Fault{Rule::bank_conflict, "", ""};
-  result.fault->what = fmt::format("{} wavefronts instead of {}", result.cost, result.least);
+  Fault& fault = result.fault.emplace();
+  fault.rule = Rule::bank_conflict;
+  fault.what = fmt::format("{} wavefronts instead of {}", result.cost, result.least);
   const Addresses addresses = distinct_addresses(access);
   const auto bytes = static_cast<std::uint64_t>(access.bytes_per_lane);
   const Rows rows = rows_of(addresses, bytes);
   if (rows.equal && rows.rows > 1 && rows.pitch % bytes == 0) {
-    result.fault->what += fmt::format(", {} {} bytes apart", elements(rows.row), rows.pitch);
-    result.fault->fix = layout_fix(search(rows, access), access, addresses.front());
+    fault.what += fmt::format(", {} {} bytes apart", elements(rows.row), rows.pitch);
+    fault.fix = layout_fix(search(rows, access), access, addresses.front());
   }
-  if (!result.fault->fix.empty())
-    result.saved = cost.conflicts;
+  if (!fault.fix.empty())
+    fault.saved = static_cast<unsigned>(cost.conflicts);
   else
-    result.fault->fix =
-        "no padding or XOR swizzle is known for it: spread what lanes take over the banks";
+    fault.fix = "no padding or XOR swizzle is known for it: spread what lanes take over the banks";
   return result;
 }
 
 constexpr std::uint64_t warp = models::warp_size;
 
 /// Misalignments with the same fix are one, however far off they are.
-void add_fault(LineCost& line, const Fault& fault, std::uint64_t accesses, std::uint64_t saved) {
-  auto known = std::ranges::find_if(line.faults, [&](const Finding& f) {
+void add_fault(LineCost& line, const Fault& fault) {
+  line.saved += fault.saved;
+  const auto known = std::ranges::find_if(line.faults, [&](const Fault& f) {
     return f.rule == fault.rule && f.fix == fault.fix &&
            (f.what == fault.what || fault.rule == Rule::misalignment);
   });
-  if (known == line.faults.end()) known = line.faults.insert(known, Finding{fault, 0, 0});
+  if (known == line.faults.end()) {
+    line.faults.push_back(fault);
+    return;
+  }
   if (known->what != fault.what) known->what = "warps begin at various distances from a boundary";
-  known->accesses += accesses;
-  known->saved += saved;
-  line.saved += saved;
+  known->accesses += fault.accesses;
+  known->saved += fault.saved;
 }
 
 void add(LineCost& line, const Pattern& pattern) {
-  const PatternCost one = cost_of(pattern);
+  PatternCost one = cost_of(pattern);
   const std::uint64_t n = pattern.count;
   line.accesses += n;
   line.lanes += n * static_cast<unsigned>(std::popcount(pattern.mask));
   line.cost += n * static_cast<unsigned>(one.cost);
   line.least += n * static_cast<unsigned>(one.least);
-  if (one.fault) add_fault(line, *one.fault, n, n * static_cast<unsigned>(one.saved));
+  if (!one.fault) return;
+  one.fault->accesses = n;
+  one.fault->saved *= n;
+  add_fault(line, *one.fault);
 }
 
 /// Lanes that stand idle, where they matter in their kernel: an atomic of one thread a block does
@@ -230,9 +237,12 @@ void judge_lanes(LineCost& line, const KernelCost& kernel) {
   if (matrix || static_cast<double>(line.lanes) > (1 - idle_share) * all_lanes ||
       static_cast<double>(line.accesses) < kernel_share * static_cast<double>(kernel.kept))
     return;
-  Fault fault{Rule::partial_warp, "", ""};
+  Fault fault;
+  fault.rule = Rule::partial_warp;
   fault.what = fmt::format("{:.1f} of 32 lanes active",
                            static_cast<double>(line.lanes) / static_cast<double>(line.accesses));
+  fault.accesses = line.accesses;
+  fault.saved = line.accesses - (line.lanes + warp - 1) / warp;
   if (kernel.block_threads % warp != 0)
     fault.fix = fmt::format(
         "blocks of {} threads leave the last warp partly empty: take a multiple "
@@ -240,7 +250,7 @@ void judge_lanes(LineCost& line, const KernelCost& kernel) {
         kernel.block_threads);
   else
     fault.fix = "let neighbouring threads do the work, so that the other warps skip it";
-  add_fault(line, fault, line.accesses, line.accesses - (line.lanes + warp - 1) / warp);
+  add_fault(line, fault);
 }
 
 /// One kernel over all its launches, in all processes.
@@ -302,7 +312,7 @@ PatternCost cost_of(const Pattern& pattern) {
   const WarpAccess access = access_of(pattern);
   PatternCost result =
       pattern.space == Space::global ? cost_of_global(access) : cost_of_shared(access);
-  if (pattern.op == Op::atomic) result.fault.reset(), result.saved = 0, result.least = result.cost;
+  if (pattern.op == Op::atomic) result = {result.cost, result.cost, {}};
   return result;
 }
 
@@ -324,7 +334,7 @@ Explanation explain(Trace trace, const FindLine& find_line) {
     kernel.launches = std::max(kernel.recorded_launches, trace.totals[function]);
     for (auto& [key, line] : collected.lines) {
       judge_lanes(line, kernel);
-      std::ranges::stable_sort(line.faults, std::greater<>{}, &Finding::saved);
+      std::ranges::stable_sort(line.faults, std::greater<>{}, &Fault::saved);
       kernel.saved += line.saved;
       kernel.lines.push_back(std::move(line));
     }

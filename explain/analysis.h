@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,11 +16,13 @@ namespace fathom::explain {
 
 enum class Rule { stride, misalignment, scatter, bank_conflict, partial_warp };
 
-/// What is wrong with an access, and what to do about it.
+/// What is wrong with accesses, and what to do about it.
 struct Fault {
   Rule rule = Rule::stride;
-  std::string what;  ///< "lanes 16 bytes apart"
-  std::string fix;   ///< one sentence without a full stop
+  std::string what;            ///< "lanes 16 bytes apart"
+  std::string fix;             ///< one sentence without a full stop
+  std::uint64_t saved = 0;     ///< sectors or wavefronts, or accesses of a partial warp
+  std::uint64_t accesses = 1;  ///< that break the rule so
 };
 
 /// What one warp instruction costs by the models, and the rule that makes it cost more than the
@@ -29,17 +30,10 @@ struct Fault {
 struct PatternCost {
   int cost = 0, least = 0;
   std::optional<Fault> fault;
-  int saved = 0;  ///< by the fix
 };
 
 /// Throws std::invalid_argument as the models do. Atomics break no rule: they have no model.
 PatternCost cost_of(const Pattern& pattern);
-
-/// A rule that a line breaks, and how often.
-struct Finding : Fault {
-  std::uint64_t accesses = 0;  ///< that break it so
-  std::uint64_t saved = 0;     ///< sectors or wavefronts, or accesses of a partial warp
-};
 
 /// What one kind of access on one source line costs. Without line information a line is an
 /// instruction.
@@ -48,13 +42,13 @@ struct LineCost {
   std::uint64_t offset = 0;  ///< of its first instruction in the function's machine code
   Space space = Space::global;
   Op op = Op::load;
-  int bytes = 0;                ///< of a lane
-  std::uint64_t accesses = 0;   ///< executed by warps
-  std::uint64_t lanes = 0;      ///< active in them, all together
-  std::uint64_t cost = 0;       ///< sectors of global memory, wavefronts of shared memory
-  std::uint64_t least = 0;      ///< that the same lanes could do with
-  std::uint64_t saved = 0;      ///< by the fixes of all faults
-  std::vector<Finding> faults;  ///< most costly first
+  int bytes = 0;               ///< of a lane
+  std::uint64_t accesses = 0;  ///< executed by warps
+  std::uint64_t lanes = 0;     ///< active in them, all together
+  std::uint64_t cost = 0;      ///< sectors of global memory, wavefronts of shared memory
+  std::uint64_t least = 0;     ///< that the same lanes could do with
+  std::uint64_t saved = 0;     ///< by the fixes of all faults
+  std::vector<Fault> faults;   ///< most costly first
 };
 
 struct KernelCost {
@@ -98,7 +92,6 @@ Bounds bounds_of(const Document& atlas, const std::string& source);
 /// Lines of the answer: time and bandwidths against the bounds, counters against the recording, and
 /// where warps waited. Empty if nothing was measured.
 std::vector<std::string> measured_lines(const KernelCost& kernel, const Bounds& bounds);
-nlohmann::ordered_json measured_json(const KernelCost& kernel, const Bounds& bounds);
 
 /// What the program's run was, as the pages name it.
 struct RunFacts {
@@ -120,6 +113,12 @@ std::map<std::string, std::string> sources_of(const Explanation& explanation);
 
 }  // namespace fathom::explain
 
+template <>
+inline constexpr auto fathom::enum_words<fathom::explain::Space> =
+    std::to_array<std::string_view>({"global", "shared"});
+template <>
+inline constexpr auto fathom::enum_words<fathom::explain::Op> = std::to_array<std::string_view>(
+    {"load", "store", "atomic", "cp.async read", "cp.async write", "ldmatrix", "stmatrix"});
 template <>
 inline constexpr auto fathom::enum_words<fathom::explain::Rule> = std::to_array<std::string_view>(
     {"stride", "misalignment", "scatter", "bank conflict", "partial warp"});

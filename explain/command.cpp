@@ -95,22 +95,17 @@ ProcessEnd run_as_shell(std::vector<std::string> words, std::vector<std::string>
   return WIFSIGNALED(status) ? ProcessEnd{0, WTERMSIG(status)} : ProcessEnd{WEXITSTATUS(status), 0};
 }
 
-/// How a run of the program ended, and how long it took.
-struct Ran {
-  ProcessEnd end;
-  double seconds = 0;
-};
-
-Ran run_program(const ExplainArguments& arguments, const fs::path& library, const fs::path& folder,
-                std::vector<std::string> settings) {
+/// How a run of the program ended, and the seconds that it took.
+std::pair<ProcessEnd, double> run_program(const ExplainArguments& arguments,
+                                          const fs::path& library, const fs::path& folder,
+                                          std::vector<std::string> settings) {
   settings.push_back(fmt::format("{}={}", injection_variable, fs::absolute(library).string()));
   settings.push_back("FATHOM_EXPLAIN_FOLDER=" + folder.string());
   settings.push_back("FATHOM_EXPLAIN_KERNEL=" + arguments.kernel);
   settings.push_back(fmt::format("FATHOM_EXPLAIN_LAUNCHES={}", arguments.launches));
-  using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
+  const auto start = std::chrono::steady_clock::now();
   const ProcessEnd end = run_as_shell(arguments.program, std::move(settings));
-  return {end, std::chrono::duration<double>(Clock::now() - start).count()};
+  return {end, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
 }
 
 /// Why there is nothing to explain.
@@ -163,11 +158,12 @@ ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools) 
                                      fmt::format("FATHOM_EXPLAIN_BLOCKS={}", arguments.blocks)});
   if (arguments.counters && end.signal == 0 && !fs::is_empty(folder.path()))
     for (const char* const what : {"counters", "stalls"}) {
-      const Ran again = run_program(arguments, tools.measure, folder.path(),
-                                    {"FATHOM_CUPTI_DIR=" + tools.cupti.string(),
-                                     fmt::format("FATHOM_EXPLAIN_MEASURE={}", what)});
-      if (again.end.signal == 0) continue;
-      end = again.end;  // Ctrl-C ends all runs
+      const ProcessEnd again = run_program(arguments, tools.measure, folder.path(),
+                                           {"FATHOM_CUPTI_DIR=" + tools.cupti.string(),
+                                            fmt::format("FATHOM_EXPLAIN_MEASURE={}", what)})
+                                   .first;
+      if (again.signal == 0) continue;
+      end = again;  // Ctrl-C ends all runs
       break;
     }
 

@@ -5,7 +5,6 @@
 #include <bit>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <set>
@@ -50,9 +49,9 @@ std::set<std::string> kernel_names(const std::vector<char>& code) {
 
 struct Module {
   std::uint64_t number = 0;
-  std::vector<char> code;
+  std::vector<char> code;  ///< until it is written
   std::set<std::string> kernels;
-  bool patched = false, written = false;
+  bool patched = false;
 };
 
 /// Where the patch writes, in a context.
@@ -62,14 +61,7 @@ struct Buffers {
   std::uint32_t capacity = 1 << 20;
 };
 
-struct PatternLess {
-  bool operator()(const Pattern& a, const Pattern& b) const {
-    // The count is no part of what is compared.
-    if (a.pc != b.pc) return a.pc < b.pc;
-    return std::memcmp(&a.mask, &b.mask, sizeof a - offsetof(Pattern, mask)) < 0;
-  }
-};
-
+/// Without a count.
 Pattern pattern_of(const Access& access, std::uint64_t start) {
   Pattern pattern{};
   pattern.pc = access.pc - start;
@@ -113,7 +105,7 @@ class Recorder {
   }
 
   void loaded(const Sanitizer_ResourceModuleData& data) {
-    Module module{0, {data.pCubin, data.pCubin + data.cubinSize}, {}, false, false};
+    Module module{0, {data.pCubin, data.pCubin + data.cubinSize}, {}, false};
     module.kernels = kernel_names(module.code);
     const bool now = call.record && module.kernels.contains(call.function);
     {
@@ -220,7 +212,7 @@ class Recorder {
     LaunchHead& head = call.head;
     CHECK(sanitizerGetFunctionPcAndSize, launch.module, call.function.c_str(), &start,
           &head.code_bytes);
-    std::map<Pattern, std::uint64_t, PatternLess> counts;
+    std::map<Pattern, std::uint64_t> counts;
     for (const Access& access : accesses) ++counts[pattern_of(access, start)];
     std::vector<Pattern> patterns;
     for (const auto& [pattern, count] : counts) {
@@ -237,11 +229,10 @@ class Recorder {
     ++recorded_[call.function];
     Module& module = modules_.at(launch.module);
     head.module = module.number;
-    if (!module.written) {
+    if (!module.code.empty()) {
       file_.add(RecordKind::module,
                 {TraceFile::bytes_of(module.number), {module.code.data(), module.code.size()}});
     }
-    module.written = true;
     module.code = {};
     file_.add(RecordKind::launch, {TraceFile::bytes_of(head),
                                    call.function,
@@ -302,9 +293,9 @@ class Recorder {
 
   const Wanted wanted_;
   const std::uint64_t blocks_ = number("BLOCKS");  ///< of each launch; 0: all
-  std::recursive_mutex patching_;         ///< a module may be loaded while one is patched
-  std::set<CUcontext> contexts_;          ///< that have the patches; under `patching_`
-  std::map<CUcontext, Buffers> buffers_;  ///< of who has `recording_`
+  std::recursive_mutex patching_;                  ///< a module may be loaded while one is patched
+  std::set<CUcontext> contexts_;                   ///< that have the patches; under `patching_`
+  std::map<CUcontext, Buffers> buffers_;           ///< of who has `recording_`
 
   std::mutex mutex_;  ///< of all below
   TraceFile file_;

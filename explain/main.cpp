@@ -6,7 +6,7 @@
 #include "explain/command.h"
 #include "harness/counters/counter_problem.h"
 #include "harness/counters/cupti_library.h"
-#include "harness/counters/source_line.h"
+#include "harness/counters/pc_sampling.h"
 #include "harness/toolkit_libraries.h"
 #include "tools/command_line.h"
 #include "tools/programs.h"
@@ -28,14 +28,6 @@ std::filesystem::path cupti_folder() try {
   return {};
 }
 
-std::optional<fathom::SourceLine> line_by_cupti(const std::vector<char>& code,
-                                                const std::string& function,
-                                                std::uint64_t offset) try {
-  return fathom::source_line(code, function, offset);
-} catch (const fathom::CounterError&) {
-  return {};
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -43,9 +35,11 @@ int main(int argc, char** argv) {
   char** const end = std::find(argv, argv + argc, std::string_view("--"));
   const std::vector<std::string> program(std::min(end + 1, argv + argc), argv + argc);
   const std::filesystem::path libraries = fathom::executable_folder() / "../lib/fathom";
-  const fathom::explain::Tools tools{libraries / "libfathom_explain.so", sanitizer_library(),
-                                     line_by_cupti, libraries / "libfathom_explain_measure.so",
-                                     cupti_folder()};
+  fathom::explain::Tools tools{.injection = libraries / "libfathom_explain.so",
+                               .sanitizer = sanitizer_library(),
+                               .measure = libraries / "libfathom_explain_measure.so",
+                               .cupti = cupti_folder()};
+  if (!tools.cupti.empty()) tools.find_line = fathom::source_line;
   return fathom::run_program(static_cast<int>(end - argv), argv,
                              fathom::explain::explain_commands(tools, program));
 }

@@ -120,8 +120,9 @@ class Measurer {
       return;
     }
     for (const PcSample& sample : sampler_->end().samples) {
-      std::string text = fmt::format("{}\n{} {} {}\n", sample.function, sample.pc_offset,
-                                     sample.line, sample.file);
+      const SourceLine at = sample.source.value_or(SourceLine{});
+      std::string text =
+          fmt::format("{}\n{} {} {}\n", sample.function, sample.pc_offset, at.line, at.file);
       for (const auto& [reason, samples] : sample.by_reason)
         text += fmt::format("{} {}\n", reason, samples);
       file_.add(RecordKind::sampled, {text});

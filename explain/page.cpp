@@ -123,12 +123,6 @@ std::string waits_line(const Measured& measured) {
   return fmt::format("warps wait: {}", fmt::join(parts, ", "));
 }
 
-const char* name_of(Op op) {
-  constexpr const char* names[] = {"load",           "store",    "atomic",  "cp.async read",
-                                   "cp.async write", "ldmatrix", "stmatrix"};
-  return names[static_cast<int>(op)];
-}
-const char* name_of(Space space) { return space == Space::global ? "global" : "shared"; }
 const char* unit_of(Space space) { return space == Space::global ? "sectors" : "wavefronts"; }
 
 /// With what the recording took of it: what the program would have taken without, at best.
@@ -146,7 +140,7 @@ std::string sampled(const KernelCost& kernel) {
                      count(kernel.block_threads), count(kernel.kept));
 }
 
-std::string saving(const LineCost& line, const Finding& fault) {
+std::string saving(const LineCost& line, const Fault& fault) {
   if (fault.saved == 0) return "";
   const bool lanes = fault.rule == Rule::partial_warp;
   const std::uint64_t from = lanes ? line.accesses : line.cost;
@@ -157,21 +151,50 @@ std::string saving(const LineCost& line, const Finding& fault) {
 
 nlohmann::ordered_json json_of(const LineCost& line) {
   auto faults = nlohmann::ordered_json::array();
-  for (const Finding& fault : line.faults)
+  for (const Fault& fault : line.faults)
     faults.push_back({{"rule", to_string(fault.rule)},
                       {"what", fault.what},
                       {"fix", fault.fix},
                       {"accesses", fault.accesses},
                       {"saved", fault.saved}});
   nlohmann::ordered_json json = place_json(line.source, line.offset);
-  json.update({{"space", name_of(line.space)},
-               {"operation", name_of(line.op)},
+  json.update({{"space", to_string(line.space)},
+               {"operation", to_string(line.op)},
                {"bytes_per_lane", line.bytes},
                {"accesses", line.accesses},
                {"active_lanes", line.lanes},
                {unit_of(line.space), line.cost},
                {fmt::format("least_{}", unit_of(line.space)), line.least},
                {"faults", std::move(faults)}});
+  return json;
+}
+
+nlohmann::ordered_json measured_json(const KernelCost& kernel, const Bounds& bounds) {
+  const Measured& measured = kernel.measured;
+  if (measured.launches == 0 && measured.samples == 0) return nullptr;
+  nlohmann::ordered_json json{{"launches", measured.launches},
+                              {"seconds", seconds(measured)},
+                              {"counters", measured.counts},
+                              {"recorded", recorded_counts(kernel)}};
+  auto rates = nlohmann::ordered_json::array();
+  for (const Level& level : levels) {
+    auto& rate_json = rates.emplace_back(nlohmann::ordered_json{
+        {"level", level.name}, {"bytes_per_second", rate(measured, level)}, {"bound", nullptr}});
+    if (const auto bound = bounds.by_level.find(level.name); bound != bounds.by_level.end())
+      rate_json["bound"] = bound->second;
+  }
+  json["bandwidths"] = std::move(rates);
+  json["samples"] = measured.samples;
+  auto waits = nlohmann::ordered_json::array();
+  for (const Waiting& waiting : measured.waits) {
+    nlohmann::ordered_json one = place_json(waiting.source, waiting.offset);
+    one.update(
+        {{"samples", waiting.samples},
+         {"share", static_cast<double>(waiting.samples) / static_cast<double>(measured.samples)},
+         {"reasons", waiting.by_reason}});
+    waits.push_back(std::move(one));
+  }
+  json["waits"] = std::move(waits);
   return json;
 }
 
@@ -232,35 +255,6 @@ std::vector<std::string> measured_lines(const KernelCost& kernel, const Bounds& 
   return lines;
 }
 
-nlohmann::ordered_json measured_json(const KernelCost& kernel, const Bounds& bounds) {
-  const Measured& measured = kernel.measured;
-  if (measured.launches == 0 && measured.samples == 0) return nullptr;
-  nlohmann::ordered_json json{{"launches", measured.launches},
-                              {"seconds", seconds(measured)},
-                              {"counters", measured.counts},
-                              {"recorded", recorded_counts(kernel)}};
-  auto rates = nlohmann::ordered_json::array();
-  for (const Level& level : levels) {
-    auto& rate_json = rates.emplace_back(nlohmann::ordered_json{
-        {"level", level.name}, {"bytes_per_second", rate(measured, level)}, {"bound", nullptr}});
-    if (const auto bound = bounds.by_level.find(level.name); bound != bounds.by_level.end())
-      rate_json["bound"] = bound->second;
-  }
-  json["bandwidths"] = std::move(rates);
-  json["samples"] = measured.samples;
-  auto waits = nlohmann::ordered_json::array();
-  for (const Waiting& waiting : measured.waits) {
-    nlohmann::ordered_json one = place_json(waiting.source, waiting.offset);
-    one.update(
-        {{"samples", waiting.samples},
-         {"share", static_cast<double>(waiting.samples) / static_cast<double>(measured.samples)},
-         {"reasons", waiting.by_reason}});
-    waits.push_back(std::move(one));
-  }
-  json["waits"] = std::move(waits);
-  return json;
-}
-
 std::string page_of(const Explanation& explanation, const RunFacts& run, Format format) {
   const bool markdown = format == Format::markdown;
   const char *const heading = markdown ? "\n### " : "\n", *const item = markdown ? "- " : "  ",
@@ -287,13 +281,13 @@ std::string page_of(const Explanation& explanation, const RunFacts& run, Format 
         continue;
       }
       page += fmt::format("{}{}  {} {} of {} B: {} by {:.1f} lanes; {} {}, at least {}\n", item,
-                          place(line.source, line.offset), name_of(line.space), name_of(line.op),
-                          line.bytes, count(line.accesses),
+                          place(line.source, line.offset), to_string(line.space),
+                          to_string(line.op), line.bytes, count(line.accesses),
                           static_cast<double>(line.lanes) / static_cast<double>(line.accesses),
                           count(line.cost), unit_of(line.space), count(line.least));
       constexpr std::size_t most = 3;  // a gather has hundreds of kinds
       for (std::size_t i = 0; i < std::min(most, line.faults.size()); ++i) {
-        const Finding& fault = line.faults[i];
+        const Fault& fault = line.faults[i];
         page += fmt::format("{}{}: {}\n{}fix: {}{}\n", under, to_string(fault.rule), fault.what,
                             under, fault.fix, saving(line, fault));
       }

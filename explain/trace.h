@@ -2,7 +2,7 @@
 
 #include <cxxabi.h>
 
-#include <array>
+#include <compare>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "explain/access.h"
-#include "harness/counters/source_line.h"
+#include "harness/counters/pc_sampling.h"
 
 // The file that the library in the program writes, one a process, and `fathom explain` reads: the
 // line `trace_magic`, then records, each a RecordHead and so many bytes. A launch's record is
@@ -63,6 +63,7 @@ struct Pattern {
   Space space;
   Op op;
   std::uint64_t address[32];  ///< 0 of a lane that is not active
+  auto operator<=>(const Pattern&) const = default;
 };
 
 struct Launch : LaunchHead {

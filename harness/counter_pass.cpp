@@ -59,8 +59,8 @@ std::vector<Counter> missing(const Case& c, const std::string& reason) {
 }
 
 bool lies_on(const PcSample& sample, const LineShare& share) {
-  return std::filesystem::path(sample.file).filename() == share.file &&
-         std::ranges::find(share.lines, sample.line) != share.lines.end();
+  return sample.source && std::filesystem::path(sample.source->file).filename() == share.file &&
+         std::ranges::count(share.lines, sample.source->line) != 0;
 }
 
 std::vector<Counter> shares(const Case& c, const PcProfile& profile) {
@@ -134,7 +134,7 @@ void Runner::collect_counters(std::span<Measured* const> cases,
       note(error);
       for (Measured* measured : group)
         put_counters(*measured, [&](const std::string&) {
-          return CounterReading{"", std::nullopt, error.what()};
+          return CounterReading{"", error.what()};
         });
     }
   }

@@ -155,44 +155,6 @@ double work_until(std::span<const WorkMark> marks, double seconds) {
   return a.work + (b.work - a.work) * (seconds - a.seconds) / (b.seconds - a.seconds);
 }
 
-/// One turn after another, by one clock and with one look at the energy counter, since its steps
-/// keep no turns.
-class Turns {
- public:
-  Turns(cudaStream_t stream, const TelemetrySampler& telemetry)
-      : stream_(stream), watch_(telemetry, start_), clock_(stream) {}
-
-  SustainedTurn take(const Workload& workload, double seconds, double settle_s) {
-    clock_.begin();
-    LaunchQueue queue(workload.launch, stream_, start_);
-    const double begin = queue.marks().front().seconds;
-    const auto poll = [&] {
-      watch_.poll();
-      std::this_thread::sleep_for(step_poll_period);
-    };
-    while (seconds_since(start_) < begin + seconds) {
-      queue.keep_full();
-      poll();
-    }
-    while (queue.pending() > 1) poll();  // to the last step that there is
-    queue.drain();
-    clock_.end();
-    const std::vector<WorkMark>& marks = queue.marks();
-    SustainedTurn turn;
-    turn.seconds = (marks.back().seconds - begin) / marks.back().work;
-    turn.sm_clock_hz = clock_.hertz();
-    const auto whole = energy_windows(watch_.steps(), marks, begin + settle_s, 1);
-    if (!whole.empty()) turn.energy = whole.front();
-    return turn;
-  }
-
- private:
-  const Clock::time_point start_ = Clock::now();
-  cudaStream_t stream_;
-  StepWatch watch_;
-  SmClock clock_;
-};
-
 }  // namespace
 
 std::vector<EnergyReading> energy_windows(std::span<const EnergyStep> steps,
@@ -247,12 +209,38 @@ SustainedTurns run_sustained(std::span<const Workload> workloads, const Sustaine
   if (!(load.turn_s >= 0.5))
     throw std::invalid_argument("a turn under load must last half a second at least");
   if (counters_active()) throw std::logic_error("timing while hardware counters are collected");
-  Turns turns(stream, telemetry);
-  if (load.lead_in_s > 0) turns.take(workloads[0], load.lead_in_s, load.lead_in_s);
-  SustainedTurns taken(workloads.size());
+  // One clock and one look at the energy counter, whose steps keep no turns.
+  const auto start = Clock::now();
+  StepWatch watch(telemetry, start);
+  SmClock clock(stream);
+  const auto poll = [&] {
+    watch.poll();
+    std::this_thread::sleep_for(step_poll_period);
+  };
+  const auto take = [&](const Workload& workload, double seconds, double settle_s) {
+    clock.begin();
+    LaunchQueue queue(workload.launch, stream, start);
+    const double begin = queue.marks().front().seconds;
+    while (seconds_since(start) < begin + seconds) {
+      queue.keep_full();
+      poll();
+    }
+    while (queue.pending() > 1) poll();  // to the last step that there is
+    queue.drain();
+    clock.end();
+    const std::vector<WorkMark>& marks = queue.marks();
+    SustainedTurn turn;
+    turn.seconds = (marks.back().seconds - begin) / marks.back().work;
+    turn.sm_clock_hz = clock.hertz();
+    const auto whole = energy_windows(watch.steps(), marks, begin + settle_s, 1);
+    if (!whole.empty()) turn.energy = whole.front();
+    return turn;
+  };
+  if (load.lead_in_s > 0) take(workloads[0], load.lead_in_s, load.lead_in_s);
+  SustainedTurns turns(workloads.size());
   for (const std::size_t w : turn_order(workloads.size(), load.turns))
-    taken[w].push_back(turns.take(workloads[w], load.turn_s, load.settle_s));
-  return taken;
+    turns[w].push_back(take(workloads[w], load.turn_s, load.settle_s));
+  return turns;
 }
 
 Runner::Rounds Runner::sample_under_load(const Case& c, const std::vector<Workload>& workloads,

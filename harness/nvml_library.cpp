@@ -45,14 +45,6 @@ std::string to_string(NvmlStatus status) {
                                   : fmt::format("NVML error {}", static_cast<int>(status));
 }
 
-NvmlLibrary::Opened::Opened(const char* file)
-    : handle(dlopen(file, RTLD_NOW | RTLD_LOCAL)),
-      status(handle ? call("nvmlInit_v2") : NvmlStatus::library_not_found) {}
-NvmlLibrary::Opened::~Opened() {
-  if (status == NvmlStatus::success) call("nvmlShutdown");
-  if (handle) dlclose(handle);
-}
-
 Reading<std::uint64_t> NvmlDevice::clock_event_reasons() const {
   const auto reasons = number<std::uint64_t>("nvmlDeviceGetCurrentClocksEventReasons");
   if (reasons.status != NvmlStatus::function_not_found) return reasons;
@@ -127,10 +119,16 @@ Reading<std::vector<NvmlProcess>> NvmlDevice::compute_processes() const {
 }
 
 NvmlLibrary::NvmlLibrary() {
-  const char* override_path = std::getenv("FATHOM_NVML_LIBRARY");
-  const char* path = override_path ? override_path : "libnvidia-ml.so.1";
-  opened_ = std::make_shared<Opened>(path);
-  if (!opened_->handle && override_path)
+  const char* const named = std::getenv("FATHOM_NVML_LIBRARY");
+  const char* const path = named ? named : "libnvidia-ml.so.1";
+  if (void* const opened = dlopen(path, RTLD_NOW | RTLD_LOCAL)) {
+    status_ = call(opened, "nvmlInit_v2");
+    library_ = {opened, [initialised = available()](void* library) {
+                  if (initialised) call(library, "nvmlShutdown");
+                  dlclose(library);
+                }};
+  }
+  if (library_ == nullptr && named)
     problem_ = fmt::format("NVML cannot be loaded from {}", path);
   else if (!available())
     problem_ = to_string(status());

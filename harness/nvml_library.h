@@ -127,7 +127,7 @@ class NvmlLibrary {
   NvmlLibrary();
 
   bool available() const { return status() == NvmlStatus::success; }
-  NvmlStatus status() const { return opened_->status; }
+  NvmlStatus status() const { return status_; }  ///< of opening and initialising it
   /// Why NVML is not available, as one phrase; empty where it is.
   const std::string& problem() const { return problem_; }
 
@@ -141,38 +141,30 @@ class NvmlLibrary {
 
  private:
   friend class NvmlDevice;
-  struct Opened {
-    explicit Opened(const char* file);
-    ~Opened();
-    Opened(const Opened&) = delete;
-    Opened& operator=(const Opened&) = delete;
-    template <class... Args>
-    NvmlStatus call(const char* function, Args... args) const {
-      const auto address = reinterpret_cast<int (*)(Args...)>(dlsym(handle, function));
-      return address ? static_cast<NvmlStatus>(address(args...)) : NvmlStatus::function_not_found;
-    }
-
-    void* const handle;
-    const NvmlStatus status;  ///< of opening and initialising it
-  };
-
+  template <class... Args>
+  static NvmlStatus call(void* library, const char* function, Args... args) {
+    const auto address = reinterpret_cast<int (*)(Args...)>(dlsym(library, function));
+    return address ? static_cast<NvmlStatus>(address(args...)) : NvmlStatus::function_not_found;
+  }
   /// What the function writes through its last argument.
   template <class T, class... Args>
   Reading<T> number(const char* function, Args... args) const {
     if (!available()) return {std::nullopt, status()};
     T value{};
-    const NvmlStatus answer = opened_->call(function, args..., &value);
+    const NvmlStatus answer = call(library_.get(), function, args..., &value);
     return reading_of(answer, value);
   }
   template <class... Args>
   Reading<std::string> text(const char* function, Args... args) const {
     if (!available()) return {std::nullopt, status()};
     char buffer[128]{};
-    const NvmlStatus answer = opened_->call(function, args..., buffer, unsigned{sizeof buffer});
+    const NvmlStatus answer =
+        call(library_.get(), function, args..., buffer, unsigned{sizeof buffer});
     return reading_of(answer, std::string(buffer));
   }
 
-  std::shared_ptr<const Opened> opened_;
+  std::shared_ptr<void> library_;
+  NvmlStatus status_ = NvmlStatus::library_not_found;
   std::string problem_;
 };
 
@@ -236,7 +228,7 @@ class NvmlDevice {
 
   template <class... Args>
   NvmlStatus call(const char* function, Args... args) const {
-    return nvml_.opened_->call(function, device_, args...);
+    return NvmlLibrary::call(nvml_.library_.get(), function, device_, args...);
   }
   template <class T, class... Args>
   Reading<T> number(const char* function, Args... args) const {

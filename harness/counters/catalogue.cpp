@@ -134,13 +134,13 @@ std::vector<std::string> stall_roles() {
   return names;
 }
 
-CatalogueEntry find_metric(std::string_view role_name, std::string_view chip) {
+CounterReading find_metric(std::string_view role_name, std::string_view chip) {
   for (const Exception& exception : exceptions) {
     if (role_name != exception.role || !chip.starts_with(exception.chip)) continue;
-    if (*exception.metric != 0) return {exception.metric, ""};
+    if (*exception.metric != 0) return {exception.metric};
     return {"", fmt::format("unavailable on {}: {}", chip, exception.reason)};
   }
-  return {role(role_name).metric, ""};
+  return {role(role_name).metric};
 }
 
 }  // namespace fathom

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,10 +19,11 @@ struct Role {
   std::string metric;  ///< the usual one: unit__quantity_qualifiers.rollup
 };
 
-/// How a role is had on a chip: the metric's full name, or why there is none.
-struct CatalogueEntry {
-  std::string metric;  ///< "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"; empty if unavailable
-  std::string reason;  ///< "GA10B has no ..."; empty if available
+/// How a role is had on a chip, and one counter of one launch.
+struct CounterReading {
+  std::string metric;    ///< "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"; empty if unavailable
+  std::string reason{};  ///< why there is no metric or no value; empty if there is
+  std::optional<double> value{};  ///< in the role's unit
   bool available() const { return reason.empty(); }
 };
 
@@ -38,7 +40,7 @@ std::vector<std::string> stall_roles();
 /// What answers `role_name` on `chip`: CUPTI's name of it, "GH100". The catalogue is of Turing to
 /// Blackwell, checked against CUPTI 13.0's list of metrics; a unit test repeats that check with the
 /// CUPTI at hand. A chip that it does not know gets the newest chips' name, which CUPTI then
-/// accepts or rejects. Throws Error(bad_input) for an unknown role.
-CatalogueEntry find_metric(std::string_view role_name, std::string_view chip);
+/// accepts or rejects. Without a value. Throws Error(bad_input) for an unknown role.
+CounterReading find_metric(std::string_view role_name, std::string_view chip);
 
 }  // namespace fathom

@@ -1,10 +1,8 @@
 #include "harness/counters/counter_problem.h"
 
-#include <cupti_result.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace fathom {
 namespace {
@@ -56,36 +54,9 @@ constexpr Row table[] = {
      "Reading hardware counters failed: run with --no-counters to measure without them."},
 };
 
-constexpr std::pair<CUptiResult, CounterProblem> problems[] = {
-    {CUPTI_SUCCESS, CounterProblem::none},
-    {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, CounterProblem::not_permitted},
-    {CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED, CounterProblem::vgpu},
-    {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, CounterProblem::vgpu},
-    {CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED, CounterProblem::mig},
-    {CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED, CounterProblem::confidential_computing},
-    {CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED, CounterProblem::mining_gpu},
-    {CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED, CounterProblem::sli},
-    {CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED, CounterProblem::wsl},
-    {CUPTI_ERROR_INVALID_CHIP_NAME, CounterProblem::unsupported_gpu},
-    {CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED, CounterProblem::unsupported_gpu},
-    {CUPTI_ERROR_NOT_SUPPORTED, CounterProblem::unsupported_gpu},
-    {CUPTI_ERROR_HARDWARE_BUSY, CounterProblem::busy},
-    {CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, CounterProblem::busy},
-    {CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED, CounterProblem::busy},
-    {CUPTI_ERROR_NOT_COMPATIBLE, CounterProblem::driver_too_old},
-    {CUPTI_ERROR_API_NOT_IMPLEMENTED, CounterProblem::driver_too_old},
-    {CUPTI_ERROR_OUT_OF_MEMORY, CounterProblem::out_of_memory},
-};
-
 const Row& row(CounterProblem problem) { return *std::ranges::find(table, problem, &Row::problem); }
 
 }  // namespace
-
-CounterProblem problem_of(int cupti_result) {
-  for (const auto& [result, problem] : problems)
-    if (result == cupti_result) return problem;
-  return CounterProblem::failed;
-}
 
 CounterError::CounterError(CounterProblem problem, const std::string& detail)
     : Error(row(problem).code, detail.empty()

@@ -24,9 +24,6 @@ enum class CounterProblem {
   failed,  ///< anything else
 };
 
-/// What a CUPTI result code means. Takes an int so that no header of Fathom's needs CUPTI's.
-CounterProblem problem_of(int cupti_result);
-
 /// Counters that cannot be had, for any reason but `none`. `what()` says in one sentence what is
 /// wrong and what to do, with `detail` behind it.
 class CounterError : public Error {

@@ -4,6 +4,9 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "harness/cuda_check.h"
 #include "harness/toolkit_libraries.h"
 
@@ -14,6 +17,26 @@ namespace fs = std::filesystem;
 
 // The major version must be that of the headers: structures differ between majors.
 constexpr int cupti_major = CUPTI_API_VERSION / 10000;
+
+constexpr std::pair<CUptiResult, CounterProblem> problems[] = {
+    {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, CounterProblem::not_permitted},
+    {CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED, CounterProblem::vgpu},
+    {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, CounterProblem::vgpu},
+    {CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED, CounterProblem::mig},
+    {CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED, CounterProblem::confidential_computing},
+    {CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED, CounterProblem::mining_gpu},
+    {CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED, CounterProblem::sli},
+    {CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED, CounterProblem::wsl},
+    {CUPTI_ERROR_INVALID_CHIP_NAME, CounterProblem::unsupported_gpu},
+    {CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED, CounterProblem::unsupported_gpu},
+    {CUPTI_ERROR_NOT_SUPPORTED, CounterProblem::unsupported_gpu},
+    {CUPTI_ERROR_HARDWARE_BUSY, CounterProblem::busy},
+    {CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, CounterProblem::busy},
+    {CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED, CounterProblem::busy},
+    {CUPTI_ERROR_NOT_COMPATIBLE, CounterProblem::driver_too_old},
+    {CUPTI_ERROR_API_NOT_IMPLEMENTED, CounterProblem::driver_too_old},
+    {CUPTI_ERROR_OUT_OF_MEMORY, CounterProblem::out_of_memory},
+};
 
 /// Fills `l` from the library; returns a function that it lacks, or null.
 const char* resolve(void* handle, CuptiLibrary& l) {
@@ -71,7 +94,9 @@ void check_cupti(CUptiResult result, const char* call) {
   if (result == CUPTI_SUCCESS) return;
   const char* text = nullptr;
   cupti_library().cuptiGetResultString(result, &text);
-  throw CounterError(problem_of(result),
+  const auto known =
+      std::ranges::find(problems, result, &std::pair<CUptiResult, CounterProblem>::first);
+  throw CounterError(known == std::end(problems) ? CounterProblem::failed : known->second,
                      fmt::format("{} returned {} ({})", call, static_cast<int>(result),
                                  text == nullptr ? "no name" : text));
 }
@@ -94,44 +119,6 @@ CUcontext current_context() {
   if (result != CUDA_SUCCESS || context == nullptr)
     throw CounterError(CounterProblem::failed, "there is no current CUDA context");
   return context;
-}
-
-std::string chip_name(int device) {
-  FATHOM_CUPTI_PARAMS(CUpti_Device_GetChipName_Params, params,
-                      .deviceIndex = static_cast<std::size_t>(device));
-  FATHOM_CUPTI(cuptiDeviceGetChipName, params);
-  return params.pChipName;
-}
-
-CounterProblem device_problem(int device) {
-  CUdevice handle = 0;
-  const CUresult result = driver_function<CUresult(CUdevice*, int)>("cuDeviceGet")(&handle, device);
-  if (result != CUDA_SUCCESS) throw CounterError(CounterProblem::failed, "cuDeviceGet failed");
-
-  FATHOM_CUPTI_PARAMS(CUpti_Profiler_DeviceSupported_Params, params, .cuDevice = handle,
-                      .api = CUPTI_PROFILER_RANGE_PROFILING);
-  FATHOM_CUPTI(cuptiProfilerDeviceSupported, params);
-  const auto closed = [](CUpti_Profiler_Support_Level level) {
-    return level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED ||
-           level == CUPTI_PROFILER_CONFIGURATION_DISABLED;
-  };
-  if (closed(params.architecture)) return CounterProblem::unsupported_gpu;
-  if (closed(params.wsl)) return CounterProblem::wsl;
-  if (closed(params.vGpu)) return CounterProblem::vgpu;
-  if (closed(params.confidentialCompute)) return CounterProblem::confidential_computing;
-  if (closed(params.cmp)) return CounterProblem::mining_gpu;
-  if (closed(params.sli)) return CounterProblem::sli;
-  return closed(params.isSupported) ? CounterProblem::unsupported_gpu : CounterProblem::none;
-}
-
-std::vector<std::uint8_t> counter_availability() {
-  FATHOM_CUPTI_PARAMS(CUpti_Profiler_GetCounterAvailability_Params, params,
-                      .ctx = current_context());
-  FATHOM_CUPTI(cuptiProfilerGetCounterAvailability, params);
-  std::vector<std::uint8_t> image(params.counterAvailabilityImageSize);
-  params.pCounterAvailabilityImage = image.data();
-  FATHOM_CUPTI(cuptiProfilerGetCounterAvailability, params);
-  return image;
 }
 
 }  // namespace fathom

@@ -10,7 +10,6 @@
 #include <cupti_target.h>
 #include <cupti_version.h>
 
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -65,23 +64,12 @@ const CuptiLibrary& cupti_library();
 /// Throws CounterError if `result` is a failure of `call`.
 void check_cupti(CUptiResult result, const char* call);
 
-// What CUPTI says of a device.
-
 /// Makes `device` current, creates its context, and initialises CUPTI's profilers, in this order:
 /// the other way round CUPTI fails and the next CUDA call crashes. Throws CounterError or Error.
 void initialise_profilers(int device);
 
 /// The current CUDA context of this thread.
 CUcontext current_context();
-
-/// The chip's name by CUPTI, "GH100".
-std::string chip_name(int device);
-
-/// Why `device`, by its kind and the driver's settings, has no counters, or `none`.
-CounterProblem device_problem(int device);
-
-/// Which counters the device has free, for MetricHost. Fails while a profiler is enabled on it.
-std::vector<std::uint8_t> counter_availability();
 
 }  // namespace fathom
 

@@ -2,12 +2,12 @@
 
 #include <cuda_runtime.h>
 
+#include <cstdlib>
 #include <mutex>
 #include <string_view>
 #include <tuple>
 
 #include "harness/counters/cupti_library.h"
-#include "harness/counters/source_line.h"
 #include "harness/cuda_check.h"
 
 namespace fathom {
@@ -48,17 +48,12 @@ std::string short_reason(std::string_view name) {
   return std::string(at == std::string_view::npos ? name : name.substr(at + marker.size()));
 }
 
-/// Puts the source line of `sample` in; false if there is none.
-bool locate(PcSample& sample, std::uint64_t crc) {
+/// The source line of an instruction in a module that was kept.
+std::optional<SourceLine> line_of(const PcSample& sample, std::uint64_t crc) {
   const std::scoped_lock lock(modules().mutex);
   const auto cubin = modules().cubins.find(crc);
-  if (cubin == modules().cubins.end()) return false;
-  const auto at = source_line(cubin->second, sample.function, sample.pc_offset);
-  if (at) {
-    sample.file = at->file;
-    sample.line = at->line;
-  }
-  return at.has_value();
+  if (cubin == modules().cubins.end()) return std::nullopt;
+  return source_line(cubin->second, sample.function, sample.pc_offset);
 }
 
 /// By function, offset, and check sum of the machine code.
@@ -190,6 +185,22 @@ struct PcSampler::State {
   }
 };
 
+std::optional<SourceLine> source_line(const std::vector<char>& code, const std::string& function,
+                                      std::uint64_t offset) {
+  FATHOM_SAMPLING_PARAMS(CUpti_GetSassToSourceCorrelationParams, params, .cubin = code.data(),
+                         .functionName = function.c_str(), .cubinSize = code.size(),
+                         .pcOffset = offset);
+  if (cupti_library().cuptiGetSassToSourceCorrelation(&params) != CUPTI_SUCCESS) return {};
+  std::optional<SourceLine> line;
+  if (params.fileName != nullptr && params.lineNumber != 0) {
+    const std::filesystem::path folder = params.dirName == nullptr ? "" : params.dirName;
+    line = {(folder / params.fileName).lexically_normal().string(), params.lineNumber};
+  }
+  std::free(params.fileName);
+  std::free(params.dirName);
+  return line;
+}
+
 void PcSampler::watch_modules() {
   const std::scoped_lock lock(modules().mutex);
   if (modules().watched) return;
@@ -245,7 +256,8 @@ PcProfile PcSampler::end() {
 
   bool all_located = true;
   for (auto& [key, sample] : found) {
-    all_located = locate(sample, std::get<2>(key)) && all_located;
+    sample.source = line_of(sample, std::get<2>(key));
+    all_located = all_located && sample.source;
     profile.samples.push_back(std::move(sample));
   }
   if (!all_located) {

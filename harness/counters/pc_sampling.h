@@ -1,15 +1,34 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/counters/counters_active.h"
 
 namespace fathom {
+
+/// Where an instruction comes from.
+struct SourceLine {
+  std::string file;  ///< a whole path
+  unsigned line = 0;
+};
+
+/// "kernel.cu:12"
+inline std::string place_of(const SourceLine& at) {
+  return std::filesystem::path(at.file).filename().string() + ":" + std::to_string(at.line);
+}
+
+/// The line of the instruction `offset` bytes into a function of this machine code, by CUPTI, which
+/// comes with the toolkit and needs no GPU for it. Nothing without line information (nvcc
+/// -lineinfo). Throws CounterError where there is no CUPTI.
+std::optional<SourceLine> source_line(const std::vector<char>& code, const std::string& function,
+                                      std::uint64_t offset);
 
 /// Where the warps of a launch were found waiting at one instruction.
 struct PcSample {
@@ -18,9 +37,8 @@ struct PcSample {
   /// "long_scoreboard" -> samples. CUPTI's names, which may differ from the roles of the catalogue
   /// by an ending ("no_instructions"); "selected" is an issue, not a stall.
   std::map<std::string, std::uint64_t> by_reason;
-  std::uint64_t total = 0;  ///< over all reasons, issues included
-  std::string file;         ///< source file, a whole path; empty without line information
-  unsigned line = 0;        ///< source line; 0 without line information
+  std::uint64_t total = 0;           ///< over all reasons, issues included
+  std::optional<SourceLine> source;  ///< none without line information
 };
 
 struct PcProfile {

@@ -20,6 +20,47 @@ namespace {
 constexpr std::size_t most_ranges = 512;
 constexpr std::size_t most_counter_data = std::size_t{64} << 20;
 
+/// The chip's name by CUPTI, "GH100".
+std::string chip_name(int device) {
+  FATHOM_CUPTI_PARAMS(CUpti_Device_GetChipName_Params, params,
+                      .deviceIndex = static_cast<std::size_t>(device));
+  FATHOM_CUPTI(cuptiDeviceGetChipName, params);
+  return params.pChipName;
+}
+
+/// Why `device`, by its kind and the driver's settings, has no counters, or `none`.
+CounterProblem device_problem(int device) {
+  CUdevice handle = 0;
+  const CUresult result = driver_function<CUresult(CUdevice*, int)>("cuDeviceGet")(&handle, device);
+  if (result != CUDA_SUCCESS) throw CounterError(CounterProblem::failed, "cuDeviceGet failed");
+
+  FATHOM_CUPTI_PARAMS(CUpti_Profiler_DeviceSupported_Params, params, .cuDevice = handle,
+                      .api = CUPTI_PROFILER_RANGE_PROFILING);
+  FATHOM_CUPTI(cuptiProfilerDeviceSupported, params);
+  const auto closed = [](CUpti_Profiler_Support_Level level) {
+    return level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED ||
+           level == CUPTI_PROFILER_CONFIGURATION_DISABLED;
+  };
+  if (closed(params.architecture)) return CounterProblem::unsupported_gpu;
+  if (closed(params.wsl)) return CounterProblem::wsl;
+  if (closed(params.vGpu)) return CounterProblem::vgpu;
+  if (closed(params.confidentialCompute)) return CounterProblem::confidential_computing;
+  if (closed(params.cmp)) return CounterProblem::mining_gpu;
+  if (closed(params.sli)) return CounterProblem::sli;
+  return closed(params.isSupported) ? CounterProblem::unsupported_gpu : CounterProblem::none;
+}
+
+/// Which counters the device has free. Fails while a profiler is enabled on it.
+std::vector<std::uint8_t> counter_availability() {
+  FATHOM_CUPTI_PARAMS(CUpti_Profiler_GetCounterAvailability_Params, params,
+                      .ctx = current_context());
+  FATHOM_CUPTI(cuptiProfilerGetCounterAvailability, params);
+  std::vector<std::uint8_t> image(params.counterAvailabilityImageSize);
+  params.pCounterAvailabilityImage = image.data();
+  FATHOM_CUPTI(cuptiProfilerGetCounterAvailability, params);
+  return image;
+}
+
 /// Owns the device's range profiler.
 class RangeProfiler {
  public:
@@ -177,7 +218,6 @@ std::vector<std::size_t> range_positions(std::span<const std::uint8_t> counter_d
 }  // namespace
 
 struct CounterSession::State {
-  std::string chip;
   Readings readings;  ///< without values
   std::optional<MetricHost> host;
   std::vector<std::uint8_t> config, counter_data;
@@ -191,8 +231,35 @@ struct CounterSession::State {
     counter_data.resize(profiler->counter_data_size(host->metrics(), count));
     ranges = count;
   }
-  void run_batch(const Step& prepare, std::size_t first, std::size_t count, const Step& launch);
-  Readings read(std::size_t position) const;  ///< of a range, by where it lies
+
+  void run_batch(const Step& prepare, std::size_t first, std::size_t count, const Step& launch) {
+    make_room(count);
+    profiler->configure(config, counter_data, count, RangeProfiler::Replay::by_caller);
+    bool last = false;
+    for (std::size_t pass = 0; !last; ++pass) {
+      if (pass == passes) {
+        throw CounterError(CounterProblem::failed,
+                           fmt::format("{} passes were not enough for the counters", pass));
+      }
+      last = run_pass(*profiler, prepare, first, count, launch);
+    }
+    profiler->decode(count);
+  }
+
+  /// Of a range, by where it lies.
+  Readings read(std::size_t position) const {
+    Readings result = readings;
+    const std::map<std::string, double> values = host->evaluate(counter_data, position);
+    for (auto& [role, reading] : result) {
+      const auto value = values.find(reading.metric);
+      if (value == values.end()) continue;
+      if (std::isfinite(value->second))
+        reading.value = value->second;
+      else
+        reading.reason = "undefined here: the metric divides by a count that was zero";
+    }
+    return result;
+  }
 };
 
 std::string CounterSession::problem_on(int device) {
@@ -213,19 +280,19 @@ CounterSession::CounterSession(int device, std::span<const std::string> roles)
     : state_(std::make_unique<State>()) {
   initialise_profilers(device);
   State& s = *state_;
-  s.chip = chip_name(device);
-  s.host.emplace(s.chip, counter_availability());
+  const std::string chip = chip_name(device);
+  s.host.emplace(chip, counter_availability());
   std::vector<std::string> metrics;
   for (const std::string& name : roles) {
     if (s.readings.contains(name)) continue;
-    const CatalogueEntry entry = find_metric(name, s.chip);
-    if (entry.available()) metrics.push_back(entry.metric);
-    s.readings[name] = {entry.metric, std::nullopt, entry.reason};
+    const CounterReading reading = find_metric(name, chip);
+    if (reading.available()) metrics.push_back(reading.metric);
+    s.readings[name] = reading;
   }
   const std::vector<std::string> rejected = s.host->schedule(metrics);
   for (auto& [name, reading] : s.readings) {
     if (std::ranges::count(rejected, reading.metric) == 0) continue;
-    reading.reason = fmt::format("unavailable on {}: CUPTI {} does not know {} there", s.chip,
+    reading.reason = fmt::format("unavailable on {}: CUPTI {} does not know {} there", chip,
                                  cupti_library().version, reading.metric);
   }
   if (s.host->metrics().empty()) return;
@@ -240,35 +307,6 @@ CounterSession::CounterSession(int device, std::span<const std::string> roles)
 }
 
 CounterSession::~CounterSession() = default;
-
-void CounterSession::State::run_batch(const Step& prepare, std::size_t first, std::size_t count,
-                                      const Step& launch) {
-  make_room(count);
-  profiler->configure(config, counter_data, count, RangeProfiler::Replay::by_caller);
-  bool last = false;
-  for (std::size_t pass = 0; !last; ++pass) {
-    if (pass == passes) {
-      throw CounterError(CounterProblem::failed,
-                         fmt::format("{} passes were not enough for the counters", pass));
-    }
-    last = run_pass(*profiler, prepare, first, count, launch);
-  }
-  profiler->decode(count);
-}
-
-CounterSession::Readings CounterSession::State::read(std::size_t position) const {
-  Readings result = readings;
-  const std::map<std::string, double> values = host->evaluate(counter_data, position);
-  for (auto& [role, reading] : result) {
-    const auto value = values.find(reading.metric);
-    if (value == values.end()) continue;
-    if (std::isfinite(value->second))
-      reading.value = value->second;
-    else
-      reading.reason = "undefined here: the metric divides by a count that was zero";
-  }
-  return result;
-}
 
 CounterSession::Readings CounterSession::collect(const std::function<void()>& prepare,
                                                  const std::function<void()>& launch) {
@@ -310,6 +348,5 @@ CounterSession::Readings CounterSession::end_kernel() {
 
 std::size_t CounterSession::largest_batch() const { return state_->largest_batch; }
 std::size_t CounterSession::passes() const { return state_->passes; }
-const std::string& CounterSession::chip() const { return state_->chip; }
 
 }  // namespace fathom

@@ -4,7 +4,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,13 +13,6 @@
 #include "harness/counters/counters_active.h"
 
 namespace fathom {
-
-/// One counter of one launch.
-struct CounterReading {
-  std::string metric;           ///< CUPTI's name; empty where the chip has none for the role
-  std::optional<double> value;  ///< in the role's unit
-  std::string reason;           ///< why there is no value; empty if there is
-};
 
 /// Collects one set of counters over any number of launches on one device.
 ///
@@ -67,7 +59,6 @@ class CounterSession {
 
   /// How often each is launched; 0 if the chip has none of the roles.
   std::size_t passes() const;
-  const std::string& chip() const;
 
  private:
   struct State;

@@ -1,7 +1,3 @@
-#include "tests/gpu/explain_entries.h"
-
-#include <cuda_runtime.h>
-
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -14,6 +10,7 @@
 #include "probes/bank_conflicts/kernels.h"
 #include "probes/bank_conflicts/patterns.h"
 #include "probes/device/launch.h"
+#include "tests/gpu/explain_kernels.h"
 
 namespace fathom::test {
 namespace {
@@ -70,7 +67,7 @@ void for_each_pattern(Context& context, const Entry& entry) {
 
 }  // namespace
 
-void for_each_entry(const Entry& entry) {
+void for_each_found(const Entry& entry) {
   const DeviceFacts facts = query_device_facts(0);
   const Stream stream = make_stream();
   Context context{facts, stream.get(), 1};

@@ -1,8 +1,13 @@
 // What `fathom explain` is tested on: kernels whose fault is known. explain_app.cpp runs them.
 
-#include "tests/gpu/explain_planted.h"
-
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "harness/cuda_handles.h"
+#include "tests/gpu/explain_kernels.h"
 
 namespace fathom::test {
 namespace {
@@ -180,61 +185,67 @@ __global__ void matrix_rows(uint4* out, const uint4* in) {
   __syncthreads();
   uint4 x;
   const auto from = static_cast<std::uint32_t>(__cvta_generic_to_shared(&tile[threadIdx.x][2]));
-  asm volatile(
-      "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-      : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
-      : "r"(from));  // fault: bank conflict
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+               : "r"(from));  // fault: bank conflict
   out[me()] = x;
 }
 
-template <class T>
-T* as(const float* pointer) {
-  return reinterpret_cast<T*>(const_cast<float*>(pointer));
-}
+struct Planted {
+  const char* name;
+  const void* kernel;  ///< takes `out`, `in` and, if it has a third parameter, `order`
+  dim3 grid, block;
+};
 
-constexpr int blocks = planted_threads / 256;
+#define PLANTED(kernel) #kernel, reinterpret_cast < const void*>(kernel)
+constexpr int threads = 8192, blocks = threads / 256;
+const Planted planted[] = {{PLANTED(plain_copy), blocks, 256},
+                           {PLANTED(wide_copy), blocks, 256},
+                           {PLANTED(stride_2_load), blocks, 256},
+                           {PLANTED(stride_4_load), blocks, 256},
+                           {PLANTED(stride_8_store), blocks, 256},
+                           {PLANTED(stride_3_double), blocks, 256},
+                           {PLANTED(stride_2_float4), blocks, 256},
+                           {PLANTED(member_of_struct), blocks, 256},
+                           {PLANTED(down_a_column), blocks, 256},
+                           {PLANTED(misaligned_load), blocks, 256},
+                           {PLANTED(misaligned_store), blocks, 256},
+                           {PLANTED(rows_of_1001), blocks, 256},
+                           {PLANTED(gather), blocks, 256},
+                           {PLANTED(every_fourth_lane), blocks, 256},
+                           {PLANTED(lower_half), blocks, 256},
+                           {PLANTED(blocks_of_40), 100, 40},
+                           {PLANTED(column_of_32), blocks, dim3(32, 8)},
+                           {PLANTED(column_padded), blocks, dim3(32, 8)},
+                           {PLANTED(column_swizzled), blocks, dim3(32, 8)},
+                           {PLANTED(column_store), blocks, dim3(32, 8)},
+                           {PLANTED(shared_stride_2), blocks, 256},
+                           {PLANTED(double_column), blocks, 32},
+                           {PLANTED(float4_rows), blocks, 32},
+                           {PLANTED(fragment_of_8_by_4), blocks, 32},
+                           {PLANTED(block_of_16_by_16), blocks, dim3(16, 16)},
+                           {PLANTED(interleaved_sum), blocks, 128},
+                           {PLANTED(async_copy), blocks, 256},
+                           {PLANTED(matrix_rows), blocks, 32}};
 
 }  // namespace
 
-#define PLANTED(kernel, grid, block, ...)                                                 \
-  {                                                                                       \
-#kernel, [](const PlantedBuffers& b,                                                  \
-                cudaStream_t stream) { kernel<<<grid, block, 0, stream>>>(__VA_ARGS__); } \
-  }
-
-std::span<const Planted> planted_kernels() {
-  static const Planted all[] = {
-      PLANTED(plain_copy, blocks, 256, b.out, b.in),
-      PLANTED(wide_copy, blocks, 256, as<float4>(b.out), as<const float4>(b.in)),
-      PLANTED(stride_2_load, blocks, 256, b.out, b.in),
-      PLANTED(stride_4_load, blocks, 256, b.out, b.in),
-      PLANTED(stride_8_store, blocks, 256, b.out, b.in),
-      PLANTED(stride_3_double, blocks, 256, as<double>(b.out), as<const double>(b.in)),
-      PLANTED(stride_2_float4, blocks, 256, as<float4>(b.out), as<const float4>(b.in)),
-      PLANTED(member_of_struct, blocks, 256, b.out, as<const Particle>(b.in)),
-      PLANTED(down_a_column, blocks, 256, b.out, b.in),
-      PLANTED(misaligned_load, blocks, 256, b.out, b.in),
-      PLANTED(misaligned_store, blocks, 256, b.out, b.in),
-      PLANTED(rows_of_1001, blocks, 256, b.out, b.in),
-      PLANTED(gather, blocks, 256, b.out, b.in, b.order),
-      PLANTED(every_fourth_lane, blocks, 256, b.out, b.in),
-      PLANTED(lower_half, blocks, 256, b.out, b.in),
-      PLANTED(blocks_of_40, 100, 40, b.out, b.in),
-      PLANTED(column_of_32, blocks, dim3(32, 8), b.out, b.in),
-      PLANTED(column_padded, blocks, dim3(32, 8), b.out, b.in),
-      PLANTED(column_swizzled, blocks, dim3(32, 8), b.out, b.in),
-      PLANTED(column_store, blocks, dim3(32, 8), b.out, b.in),
-      PLANTED(shared_stride_2, blocks, 256, b.out, b.in),
-      PLANTED(double_column, blocks, 32, as<double>(b.out), as<const double>(b.in)),
-      PLANTED(float4_rows, blocks, 32, as<float4>(b.out), as<const float4>(b.in)),
-      PLANTED(fragment_of_8_by_4, blocks, 32, as<std::uint32_t>(b.out),
-              as<const std::uint32_t>(b.in)),
-      PLANTED(block_of_16_by_16, blocks, dim3(16, 16), b.out, b.in),
-      PLANTED(interleaved_sum, blocks, 128, b.out, b.in),
-      PLANTED(async_copy, blocks, 256, as<float4>(b.out), as<const float4>(b.in)),
-      PLANTED(matrix_rows, blocks, 32, as<uint4>(b.out), as<const uint4>(b.in)),
-  };
-  return all;
+void for_each_planted(const Entry& entry) {
+  constexpr std::size_t bytes = 16u << 20;
+  const auto in = make_device_memory<std::byte>(bytes), out = make_device_memory<std::byte>(bytes);
+  const auto order = make_device_memory<int>(threads);
+  std::vector<int> shuffled(threads);
+  std::iota(shuffled.begin(), shuffled.end(), 0);
+  std::shuffle(shuffled.begin(), shuffled.end(), std::mt19937(1));
+  FATHOM_CUDA(cudaMemset(in.get(), 0, bytes));
+  FATHOM_CUDA(
+      cudaMemcpy(order.get(), shuffled.data(), threads * sizeof(int), cudaMemcpyHostToDevice));
+  const void* pointers[] = {out.get(), in.get(), order.get()};
+  void* arguments[] = {&pointers[0], &pointers[1], &pointers[2]};
+  for (const Planted& one : planted)
+    entry(one.name, [&] {
+      FATHOM_CUDA(cudaLaunchKernel(one.kernel, one.grid, one.block, arguments, 0, nullptr));
+    });
 }
 
 }  // namespace fathom::test

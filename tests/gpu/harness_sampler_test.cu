@@ -2,6 +2,7 @@
 
 #include "harness/counters/counters_active.h"
 #include "harness/counters/range_profiler.h"
+#include "harness/device_clocks.cuh"
 #include "harness/host_timer.h"
 #include "harness/sm_clock.h"
 #include "harness/timing.h"
@@ -12,28 +13,22 @@ using namespace fathom;
 
 namespace {
 
-__device__ std::uint64_t now_ns() {
-  std::uint64_t now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  return now;
-}
-
 /// Takes `ns` of the GPU's own timer, and writes `mark` into a log if there is one.
-__global__ void spin(std::uint64_t ns, int* log, int mark) {
-  const std::uint64_t start = now_ns();
+__global__ void spin(std::int64_t ns, int* log, int mark) {
+  const std::int64_t start = nanoseconds_now();
   if (log != nullptr) log[1 + atomicAdd(log, 1)] = mark;
-  while (now_ns() - start < ns) {
+  while (nanoseconds_now() - start < ns) {
   }
 }
 
 /// As many cycles of every SM as it is told, and what its clocks say of it.
 __global__ void spin_cycles(long long cycles, SmStamp* passed) {
-  const std::uint64_t ns = now_ns();
-  const long long start = clock64();
-  while (clock64() - start < cycles) {
+  const std::int64_t ns = nanoseconds_now(), start = clock_now();
+  while (clock_now() - start < cycles) {
   }
   if (threadIdx.x + blockIdx.x == 0)
-    *passed = SmStamp{static_cast<unsigned long long>(clock64() - start), now_ns() - ns};
+    *passed = {static_cast<std::uint64_t>(clock_now() - start),
+               static_cast<std::uint64_t>(nanoseconds_now() - ns)};
 }
 
 __global__ void read_words(const uint4* data, std::size_t count, unsigned* sink) {
@@ -48,7 +43,7 @@ __global__ void read_words(const uint4* data, std::size_t count, unsigned* sink)
 struct Timed : test::Gpu {
   Sampler sampler{facts, stream.get()};
 
-  Workload spinning(std::uint64_t ns, int* log = nullptr, int mark = 0) {
+  Workload spinning(std::int64_t ns, int* log = nullptr, int mark = 0) {
     Workload workload;
     workload.launch = [=, s = stream.get()] { spin<<<1, 1, 0, s>>>(ns, log, mark); };
     workload.launch();
@@ -64,12 +59,12 @@ struct Timed : test::Gpu {
 }  // namespace
 
 // Long enough for one launch to be a sample, in nanoseconds.
-constexpr auto single_ns = static_cast<std::uint64_t>(1.5e9 * TimingPolicy{}.min_sample_s);
+constexpr auto single_ns = static_cast<std::int64_t>(1.5e9 * TimingPolicy{}.min_sample_s);
 
 TEST_CASE("a kernel of known duration is timed within 2 %", "[gpu][harness]") {
   Timed gpu;
   for (const double seconds : {1e-9 * single_ns, 2e-3}) {
-    const Samples samples = gpu.sample(gpu.spinning(static_cast<std::uint64_t>(seconds * 1e9)));
+    const Samples samples = gpu.sample(gpu.spinning(static_cast<std::int64_t>(seconds * 1e9)));
     CAPTURE(seconds, median(samples.of_workload[0]), samples.timing.mode);
     CHECK(std::abs(median(samples.of_workload[0]) / seconds - 1) < 0.02);
     CHECK(samples.timing.launches_per_sample == 1);

@@ -1,13 +1,12 @@
 #include "tests/gpu/launched_kernels.h"
 
 #include <cuda_runtime.h>
-#include <cxxabi.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
-#include <memory>
 #include <set>
+
+#include "gemm/bench/kernel_names.h"
 
 // The linker hands every call of these functions of the runtime library to the one named __wrap_
 // here, which can call the library's own as __real_ (--wrap, see CMakeLists.txt).
@@ -25,13 +24,6 @@ struct Kernels {
 Kernels& kernels() {
   static Kernels all;
   return all;
-}
-
-std::string demangled(const std::string& name) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 ? text.get() : name;
 }
 
 }  // namespace
@@ -92,7 +84,7 @@ std::vector<std::string> kernels_never_launched() {
     // A nested name that begins with our namespace: not the tests' own kernels, nor a library's.
     const bool ours = mangled_name.starts_with("_ZN6fathom");
     if (ours && !kernels().launched.contains(host_function))
-      names.push_back(demangled(mangled_name));
+      names.push_back(gemm::readable_name(mangled_name));
   }
   std::sort(names.begin(), names.end());
   return names;

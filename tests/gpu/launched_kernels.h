@@ -6,8 +6,8 @@
 
 namespace fathom::test {
 
-/// Fathom's own kernels in this program that it has not launched so far, demangled and in order.
-/// Knows every kernel that nvcc's code registered at the start, and every launch by <<<>>>.
+/// Fathom's own kernels in this program that it has not launched so far, as people read them and in
+/// order. Knows every kernel that nvcc's code registered at the start, and every launch by <<<>>>.
 std::vector<std::string> kernels_never_launched();
 
 struct KernelLaunch {

@@ -19,7 +19,8 @@ struct Campaigns : test::Gpu {
   Runner runner{facts, 1, TimingPolicy{}, {{"patterns", 4000}, {"configurations", 2000}}};
   std::vector<Case> cases = make_model_validation().cases.front()(facts);  // occupancy is the last
   std::span<Case> warp_cases() { return std::span(cases).first(20); }
-  Entry run(const Case& c, bool counters, const KeepGoing& keep_going = [] { return true; }) {
+  Entry run(
+      const Case& c, bool counters, const KeepGoing& keep_going = [] { return true; }) {
     Entry entry =
         runner.measure("model_validation/" + c.name, "model_validation", c, counters, keep_going);
     judge_entry(entry);
@@ -27,20 +28,23 @@ struct Campaigns : test::Gpu {
   }
 };
 
+void check_patterns(Campaigns& gpu, bool counters) {
+  for (const Case& c : gpu.warp_cases()) {
+    const Entry entry = gpu.run(c, counters);
+    CAPTURE(entry.name, entry.verdict.reasons);
+    CHECK(entry.verdict.status == VerdictStatus::ok);  // wrong_output, if an output were wrong
+    CHECK(entry.metric.value == (counters ? std::optional(0.0) : std::nullopt));
+    CHECK((counters ? entry.counters.size() == 6 : entry.verdict.unchecked.size() == 1));
+    CHECK(entry.extras.at("trials") == 200);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("random warp patterns cost what the models say", "[gpu][counters][model_validation]") {
   Campaigns gpu;
   REQUIRE(gpu.cases.size() == 21);
-  for (const Case& c : gpu.warp_cases()) {
-    const Entry entry = gpu.run(c, true);
-    CAPTURE(entry.name);
-    for (const std::string& reason : entry.verdict.reasons) UNSCOPED_INFO(reason);
-    CHECK(entry.verdict.status == VerdictStatus::ok);
-    CHECK(entry.metric.value == 0);
-    CHECK(entry.extras.at("trials") == 200);
-    CHECK(entry.counters.size() == 6);
-  }
+  check_patterns(gpu, true);
   CHECK_FALSE(gpu.runner.counter_problem());
   // Ended before its first trial.
   CHECK_FALSE(gpu.run(gpu.warp_cases().front(), true, [] { return false; }).metric.value);
@@ -49,16 +53,7 @@ TEST_CASE("random warp patterns cost what the models say", "[gpu][counters][mode
 TEST_CASE("without counters patterns are still executed and checked, and nothing is compared",
           "[gpu][sanitized][model_validation]") {
   Campaigns gpu;
-  for (const Case& c : gpu.warp_cases()) {
-    const Entry entry = gpu.run(c, false);
-    CAPTURE(entry.name);
-    for (const std::string& reason : entry.verdict.reasons) UNSCOPED_INFO(reason);
-    // wrong_output, if an output were wrong.
-    CHECK(entry.verdict.status == VerdictStatus::ok);
-    CHECK(entry.verdict.unchecked.size() == 1);
-    CHECK_FALSE(entry.metric.value);
-    CHECK(entry.extras.at("trials") == 200);
-  }
+  check_patterns(gpu, false);
   CHECK(gpu.runner.case_failure() == ExitCode::ok);
 }
 
@@ -66,7 +61,7 @@ TEST_CASE("random configurations have the occupancy that the driver says",
           "[gpu][model_validation]") {
   Campaigns gpu;
   const Entry entry = gpu.run(gpu.cases.back(), true);
-  for (const std::string& reason : entry.verdict.reasons) UNSCOPED_INFO(reason);
+  CAPTURE(entry.verdict.reasons);
   CHECK(entry.verdict.status == VerdictStatus::ok);
   CHECK(entry.metric.value == 0);
   CHECK(entry.extras.at("trials") == 2000);

@@ -2,6 +2,8 @@
 // probe times or counts must be there as often as it says, with its width, and nothing else of its
 // kind beside it.
 
+#include <fmt/ranges.h>
+
 #include <bit>
 
 #include "probes/atomics/kernels.h"
@@ -9,6 +11,8 @@
 #include "probes/bank_conflicts/kernels.h"
 #include "probes/copy_bandwidth/kernels.h"
 #include "probes/energy/kernels.h"
+#include "probes/instructions/instructions.h"
+#include "probes/instructions/kernels.h"
 #include "probes/memory_bandwidth/kernels.h"
 #include "probes/warp_reduce/kernels.h"
 #include "tests/sass/rung_code.h"
@@ -134,6 +138,35 @@ void add_energy(Rows& rows) {
                   loads_per_turn + 2),
       "");
   rows.push_back({"energy", "::rest(", 1, "NANOSLEEP=1", ""});
+}
+
+/// Each stands in its loops as often as the count of steps says.
+void add_instructions(Rows& rows) {
+  using namespace instructions;
+  const auto add = [&](const Instruction& i, const char* kernel, const Shape& shape) {
+    if (shape.chains == 0) return;
+    const int steps = (shape.short_steps + shape.steps + 1) * shape.chains;
+    // Padding, operands' own arithmetic and the kernel's barriers: nothing that would count as a
+    // step.
+    const double most = (i.sass[0] == "NOP" ? 1.5 : 1.03) * steps + 5;
+    const std::string step = fmt::format("{}", fmt::join(i.sass, "|"));
+    rows.push_back({"instructions",
+                    fmt::format("{}<*::{}{}>(", kernel, i.op, i.op.ends_with('>') ? "*" : ""), 1,
+                    fmt::format("{}>={} {}<={}", step, steps, step, static_cast<int>(most)), ""});
+    // What a chip lacks is compiled to nothing: on others than Hopper, what every chip has.
+    rows.back().hopper = i.since != 75;
+  };
+  const auto add_all = [&](const auto& list) {
+    for (const Instruction& i : list) {
+      if (!i.runs_on(9, 0)) continue;
+      add(i, "latency_chain", find_kernels(i.op).latency);
+      add(i, "throughput_chains", find_kernels(i.op).throughput);
+    }
+  };
+  add_all(arithmetic_instructions);
+  add_all(warp_instructions);
+  add_all(mma_instructions);
+  add_all(wgmma_instructions);
 }
 
 void add_memory_bandwidth(Rows& rows) {
@@ -284,8 +317,9 @@ Rows all_rows() {
             {"launch_overhead", "::link(", 1, "STG=2", ""},
             {"launch_overhead", "::link(", 1, "ACQBULK=1 PREEXIT=1", "", 0, "",
              "ACQBULK PREEXIT SR_GLOBALTIMERLO", 90}};
-  for (const auto add : {add_atomics, add_bank_conflicts, add_copy_bandwidth, add_energy,
-                         add_memory_bandwidth, add_model_validation, add_warp_reduce})
+  for (const auto add :
+       {add_atomics, add_bank_conflicts, add_copy_bandwidth, add_energy, add_instructions,
+        add_memory_bandwidth, add_model_validation, add_warp_reduce})
     add(rows);
   return rows;
 }
@@ -297,7 +331,8 @@ TEST_CASE("the probes' kernels are made of what is counted and timed of them", "
   for (const RungCode& row : all_rows()) {
     std::vector<SassFunction>& kernels = libraries[row.rung];
     if (kernels.empty()) kernels = disassemble_library("probe_" + row.rung + "_kernels");
-    check_code(row, kernels,
-               [&](const SassFunction& kernel) { return kernel.capability() >= row.since; });
+    check_code(row, kernels, [&](const SassFunction& kernel) {
+      return kernel.capability() >= row.since && (!row.hopper || kernel.for_hopper());
+    });
   }
 }

@@ -1,6 +1,7 @@
 #include "tests/sass/rung_code.h"
 
 #include <cctype>
+#include <regex>
 
 namespace {
 
@@ -49,14 +50,14 @@ struct Condition {
   bool plain = false;
 
   explicit Condition(const std::string& text) {
-    const std::size_t end = text.find_first_of("<>=!");
-    opcode = text.substr(0, end);
-    if (end == std::string::npos) return;
-    plain = text[end] == '!';
-    const std::size_t behind = text.find_first_not_of("<>=!", end);
-    if (behind == std::string::npos) throw std::runtime_error("no number in " + text);
-    relation = text.substr(end + plain, behind - end - plain);
-    right = text.substr(behind);
+    static const std::regex form("([^<>=!]+)(?:(!?)(>=|<=|=)(.+))?");
+    std::smatch part;
+    if (!std::regex_match(text, part, form)) throw std::runtime_error("no condition: " + text);
+    opcode = part[1];
+    if (!part[3].matched) return;
+    plain = part[2].length() != 0;
+    relation = part[3];
+    right = part[4];
   }
   int count_in(const SassFunction& kernel) const {
     return plain ? static_cast<int>(std::ranges::count(kernel.instructions, opcode))
@@ -68,20 +69,13 @@ struct Condition {
                            : count(kernel, right);
     if (relation == ">=") return found >= wanted;
     if (relation == "<=") return found <= wanted;
-    if (relation == "=") return found == wanted;
-    throw std::runtime_error("no relation: " + relation);
+    return found == wanted;
   }
 };
 
 std::vector<std::string> words(const std::string& text) {
   std::istringstream stream(text);
   return {std::istream_iterator<std::string>(stream), {}};
-}
-
-std::string half_rung(const std::string& rung) { return "half" + rung.substr(rung.find('/')); }
-
-bool is_half(const std::string& rung) {
-  return rung.starts_with("fp16/") || rung.starts_with("bf16/");
 }
 
 /// What is wrong with the kernel, in words: nothing, if it is as the row says.
@@ -115,16 +109,6 @@ std::string wrong_with(const RungCode& code, const SassFunction& kernel) {
 }
 
 }  // namespace
-
-std::string folder_of(const std::string& rung) {
-  std::string folder = is_half(rung) ? "half" : rung.substr(0, rung.find('/'));
-  std::ranges::replace(folder, '-', '_');
-  return folder;
-}
-
-bool is_about(const RungCode& code, const std::string& rung) {
-  return code.rung == rung || (is_half(rung) && code.rung == half_rung(rung));
-}
 
 bool is_about(const RungCode& code, const SassFunction& kernel) {
   return matches(kernel.name, code.kernel);

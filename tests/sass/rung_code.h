@@ -21,17 +21,13 @@ struct RungCode {
   std::string in_a_row = "";  ///< "LDG.E.128>=4": the longest run without an addition or a branch
   std::string order = "";     ///< "EXIT LDS": where each stands first, these texts come so
   int since = 0;              ///< compute capability, 10 x major + minor, of which it is true
+  bool hopper = false;        ///< whether it is true of Hopper alone
 };
 
 /// The contenders' rows, and the lessons'.
 const std::vector<RungCode>& contender_codes();
 const std::vector<RungCode>& lesson_codes();
 
-/// The folder of the ladder that a rung is in: "half" of "bf16/05_wgmma", "fp32_3xtf32" of
-/// "fp32-3xtf32/...".
-std::string folder_of(const std::string& rung);
-/// Whether a row is about the rung.
-bool is_about(const RungCode& code, const std::string& rung);
 /// Whether a row is about the kernel, which is of the row's folder.
 bool is_about(const RungCode& code, const SassFunction& kernel);
 /// Checks a row against the kernels that it is about; `is_for`: whether it says something of the

@@ -153,15 +153,12 @@ std::vector<KernelResources> resources_of(const std::string& file) {
   return found;
 }
 
-std::vector<SassFunction> disassemble(const std::string& file) {
-  std::vector<SassFunction> functions = kernels_in(file);
-  if (functions.empty()) throw std::runtime_error("cuobjdump found no kernel in " + file);
-  return functions;
-}
-
 std::vector<SassFunction> disassemble_library(const std::string& target) {
   for (const std::string file : kernel_libraries) {
-    if (file.ends_with("/lib" + target + ".a")) return disassemble(file);
+    if (!file.ends_with("/lib" + target + ".a")) continue;
+    std::vector<SassFunction> functions = kernels_in(file);
+    if (functions.empty()) throw std::runtime_error("cuobjdump found no kernel in " + file);
+    return functions;
   }
   throw std::runtime_error(target + " is no kernel library of this build");
 }
@@ -194,13 +191,16 @@ std::optional<std::size_t> branch_target(const std::string& line) {
   return std::stoul(line.substr(hex), nullptr, 16) / 16;
 }
 
+std::vector<const SassFunction*> find_all(const std::vector<SassFunction>& functions,
+                                          const std::string& part, std::size_t count) {
+  std::vector<const SassFunction*> found;
+  for (const SassFunction& function : functions)
+    if (function.name.find(part) != std::string::npos) found.push_back(&function);
+  if (found.size() != count)
+    throw std::runtime_error(fmt::format("{} kernels are named like {}", found.size(), part));
+  return found;
+}
+
 const SassFunction& find(const std::vector<SassFunction>& functions, const std::string& part) {
-  const SassFunction* found = nullptr;
-  for (const SassFunction& function : functions) {
-    if (function.name.find(part) == std::string::npos) continue;
-    if (found != nullptr) throw std::runtime_error("several kernels are named like " + part);
-    found = &function;
-  }
-  if (found == nullptr) throw std::runtime_error("no kernel is named like " + part);
-  return *found;
+  return *find_all(functions, part, 1).front();
 }

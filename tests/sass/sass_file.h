@@ -36,11 +36,8 @@ struct KernelResources {
 /// That of every kernel in an object, static library or program, without its code.
 std::vector<KernelResources> resources_of(const std::string& file);
 
-/// Disassembles an object, static library or program with cuobjdump; throws std::runtime_error if
-/// that fails or finds no kernel.
-std::vector<SassFunction> disassemble(const std::string& file);
-
-/// The same of a kernel library of this build by its target's name.
+/// Disassembles a kernel library of this build, by its target's name, with cuobjdump; throws
+/// std::runtime_error if that fails or finds no kernel.
 std::vector<SassFunction> disassemble_library(const std::string& target);
 
 /// The same of the contenders' files whose name contains `file`: of a folder of gemm/best, "fp64",
@@ -54,6 +51,9 @@ std::string demangle(const std::string& mangled);
 /// Index of the instruction that a branch goes to; instructions have 16 bytes each.
 std::optional<std::size_t> branch_target(const std::string& line);
 
-/// The one function whose demangled name contains `part`; throws std::runtime_error for none or
-/// several.
+/// The functions whose demangled name contains `part`; throws std::runtime_error where there are
+/// not so many.
+std::vector<const SassFunction*> find_all(const std::vector<SassFunction>& functions,
+                                          const std::string& part, std::size_t count);
+/// The same of one.
 const SassFunction& find(const std::vector<SassFunction>& functions, const std::string& part);

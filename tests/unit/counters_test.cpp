@@ -37,7 +37,7 @@ TEST_CASE("all roles that a chip has are accepted there, together, and no name t
     std::vector<std::string> metrics,
         unknown{"l1tex__t_sectors_pipe_lsu_mem_global_op_teleport.sum"};
     for (const Role& role : roles()) {
-      const CatalogueEntry entry = find_metric(role.name, chip);
+      const CounterReading entry = find_metric(role.name, chip);
       if (entry.available()) {
         metrics.push_back(entry.metric);
         continue;

@@ -54,7 +54,7 @@ TEST_CASE("A planted fault is named, and what its fix saves", "[explain]") {
     all += fmt::format("{}: {} and at least {}\n", name, cost.cost, cost.least);
     if (cost.fault)
       all += fmt::format("  {}: {}; {}: {} fewer\n", to_string(cost.fault->rule), cost.fault->what,
-                         cost.fault->fix, cost.saved);
+                         cost.fault->fix, cost.fault->saved);
   }
   check_golden(FATHOM_SOURCE_DIR "/tests/golden/explain_rules.txt", all);
 }
