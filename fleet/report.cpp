@@ -11,7 +11,6 @@
 #include <tuple>
 
 #include "reports/markdown.h"
-#include "reports/scale.h"
 #include "results/files.h"
 #include "results/format.h"
 #include "results/statistics.h"

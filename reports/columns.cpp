@@ -1,12 +1,12 @@
-#include "reports/columns.h"
+#include "reports/sections.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
 
-#include "reports/facts_table.h"
-#include "reports/scale.h"
+#include "reports/facts.h"
+#include "reports/markdown.h"
 #include "results/format.h"
 #include "results/query.h"
 
@@ -72,8 +72,8 @@ Column axis_column(const std::string& axis, const EntryList& entries) {
     const AxisValue* value = find_axis(*entry, axis);
     if (value && std::holds_alternative<std::string>(*value)) column.align = Align::left;
     // "4 GiB", not "4294967296".
-    column.cells.push_back(
-        value ? escape_text(format_axis_value(bytes ? "size" : axis, *value)) : nothing);
+    column.cells.push_back(value ? escape_text(format_axis_value(bytes ? "size" : axis, *value))
+                                 : nothing);
   }
   return column;
 }
