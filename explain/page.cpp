@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "explain/analysis.h"
-#include "reports/page/explained.h"
+#include "reports/page/page.h"
 #include "results/error.h"
 #include "results/files.h"
 #include "results/text.h"

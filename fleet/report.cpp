@@ -11,7 +11,6 @@
 #include <tuple>
 
 #include "reports/markdown.h"
-#include "reports/scale.h"
 #include "results/files.h"
 #include "results/statistics.h"
 #include "results/text.h"

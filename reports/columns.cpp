@@ -1,12 +1,12 @@
-#include "reports/columns.h"
+#include "reports/sections.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
 
-#include "reports/facts_table.h"
-#include "reports/scale.h"
+#include "reports/facts.h"
+#include "reports/markdown.h"
 #include "results/findings.h"
 #include "results/text.h"
 
@@ -15,9 +15,9 @@ namespace {
 
 const std::string nothing = "–";
 
-using Figure = std::function<std::optional<double>(const Entry&)>;
+using FigureOf = std::function<std::optional<double>(const Entry&)>;
 
-std::vector<std::optional<double>> gather(const EntryList& entries, const Figure& figure) {
+std::vector<std::optional<double>> gather(const EntryList& entries, const FigureOf& figure) {
   std::vector<std::optional<double>> values;
   values.reserve(entries.size());
   for (const Entry* entry : entries) values.push_back(figure(*entry));
@@ -33,7 +33,7 @@ std::vector<double> present(const std::vector<std::optional<double>>& values) {
 }
 
 Column number_column(std::string name, const std::string& unit, const EntryList& entries,
-                     const Figure& figure) {
+                     const FigureOf& figure) {
   const auto values = gather(entries, figure);
   const Scale scale = scale_for(present(values), unit);
   return {std::move(name), scale.unit, Align::right, figures(values, scale)};
@@ -116,7 +116,7 @@ Column verdict_column(const EntryList& entries) {
   return column;
 }
 
-Column share_column(std::string name, const EntryList& entries, const Figure& share) {
+Column share_column(std::string name, const EntryList& entries, const FigureOf& share) {
   Column column{std::move(name), "%", Align::right, {}};
   for (const Entry* entry : entries) {
     const auto value = share(*entry);
@@ -200,7 +200,7 @@ std::optional<double> power_under_load(const Entry& entry) {
 
 /// A figure of each entry in the unit of its metric: with one prefix for all where the entries have
 /// one metric, otherwise each with its unit.
-Column metric_column(const std::string& name, const EntryList& entries, const Figure& figure) {
+Column metric_column(const std::string& name, const EntryList& entries, const FigureOf& figure) {
   Column column{name, "", Align::right, {}};
   if (!entries.empty() && one_metric(entries)) {
     // The metric's own figures decide the prefix, so that bound and expectation have the same.

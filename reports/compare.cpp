@@ -10,11 +10,7 @@
 #include <unordered_map>
 
 #include "reports/facts.h"
-#include "reports/facts_table.h"
-#include "reports/hierarchy.h"
-#include "reports/machine.h"
-#include "reports/scale.h"
-#include "results/document.h"
+#include "reports/markdown.h"
 #include "results/error.h"
 #include "results/statistics.h"
 #include "results/text.h"

@@ -3,21 +3,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
-#include "reports/columns.h"
+#include "reports/markdown.h"
+#include "reports/sections.h"
 #include "results/findings.h"
 #include "results/text.h"
 #include "results/verdict.h"
 
 namespace fathom::reports {
+
 namespace {
 
 constexpr auto worst_first = [] {
   using enum VerdictStatus;
   return std::array{failed, wrong_output, above_bound, counter_mismatch, unexpected, noisy, ok};
 }();
+
+std::optional<double> share_of(const std::optional<Bound>& bound, std::optional<double> value,
+                               Better better) {
+  if (!bound || !value) return std::nullopt;
+  const double share = better == Better::higher ? *value / bound->value : bound->value / *value;
+  return std::isfinite(share) ? std::optional(share) : std::nullopt;
+}
 
 }  // namespace
 
@@ -118,11 +128,10 @@ std::string headline(const Document& document) {
 }
 
 std::optional<double> share_of_bound(const Entry& entry) {
-  if (!entry.bound || !entry.metric.value) return std::nullopt;
-  const double value = *entry.metric.value;
-  const double share = entry.metric.better == Better::higher ? value / entry.bound->value
-                                                             : entry.bound->value / value;
-  return std::isfinite(share) ? std::optional(share) : std::nullopt;
+  return share_of(entry.bound, entry.metric.value, entry.metric.better);
+}
+std::optional<double> share_of_bound(const Fact& fact) {
+  return share_of(fact.bound, fact.value, fact.better);
 }
 
 EntryList closest_to_bound(const EntryList& entries) {
@@ -180,5 +189,75 @@ std::string claims_text(std::span<const Claim> claims) {
   }
   return out;
 }
+
+namespace {
+
+/// A level by the part of a fact's id before the first point, and what its size is the size of.
+struct Level {
+  const char* part;
+  const char* size_of;
+};
+
+constexpr std::array levels{Level{"registers", "of each SM"}, Level{"shared", "of each SM"},
+                            Level{"l1", "of each SM"},        Level{"dsmem", "of a cluster"},
+                            Level{"l2", "of the GPU"},        Level{"dram", "of the GPU"},
+                            Level{"peer", "of a GPU"},        Level{"host", "of the host"}};
+
+constexpr const char* shown_quantities[] = {"latency", "size", "bandwidth", "latency_time",
+                                            "bytes_per_clock"};
+
+/// Below this, there is nothing to hold against each other.
+constexpr std::size_t fewest_levels = 2;
+
+const Fact* find_fact(const Document& document, const std::string& id) {
+  const auto found = std::find_if(document.facts.begin(), document.facts.end(),
+                                  [&](const Fact& fact) { return fact.id == id && fact.value; });
+  return found == document.facts.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+Table hierarchy(const Document& document) {
+  const Notes notes(document);
+  Table table({{"Level"},
+               {"Size", Align::right},
+               {"Latency", Align::right},
+               {"Bandwidth, all SMs", Align::right}});
+  for (const Level& level : levels) {
+    std::string name;
+    const auto fact_on = [&](const char* quantity) {
+      return find_fact(document, std::string(level.part) + "." + quantity);
+    };
+    const auto text = [](const Fact* fact, const char* form) {
+      return fact ? fmt::format(fmt::runtime(form), format_quantity(fact->value, fact->unit)) : "";
+    };
+    const auto cell = [&](const char* quantity, const std::string& beside) -> std::string {
+      const Fact* fact = fact_on(quantity);
+      if (!fact) return "–";
+      if (name.empty()) name = escape_text(capitalised(fact->subject));
+      return escape_text(text(fact, "{}") + beside) + (notes.is_noisy(fact->evidence) ? " ~" : "");
+    };
+    // First, since it names the level alone: a size may hold for one setting of it.
+    const std::string latency = cell("latency", text(fact_on("latency_time"), " ({})"));
+    const std::string bandwidth =
+        cell("bandwidth", text(fact_on("bytes_per_clock"), " ({} an SM)"));
+    const std::string size = cell("size", fmt::format(" {}", level.size_of));
+    if (!name.empty()) table.add_row({name, size, latency, bandwidth});
+  }
+  return table;
+}
+
+std::vector<const Fact*> level_facts(const Document& document) {
+  std::vector<const Fact*> facts;
+  for (const Level& level : levels) {
+    for (const char* quantity : shown_quantities) {
+      const Fact* fact = find_fact(document, fmt::format("{}.{}", level.part, quantity));
+      if (fact != nullptr) facts.push_back(fact);
+    }
+  }
+  return facts;
+}
+
+bool has_atlas(const Document& document) { return hierarchy(document).rows() >= fewest_levels; }
 
 }  // namespace fathom::reports

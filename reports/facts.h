@@ -3,11 +3,13 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "reports/scale.h"
+#include "reports/markdown.h"
 #include "results/document.h"
 
 namespace fathom::reports {
@@ -67,7 +69,9 @@ const Entry* best_figure(const EntryList& entries);
 const Entry* headline_entry(const ProbeSummary& probe, const EntryList& entries);
 
 /// Value over bound, or bound over value where lower is better: 1 is all that physics allows.
+/// Nothing without either.
 std::optional<double> share_of_bound(const Entry& entry);
+std::optional<double> share_of_bound(const Fact& fact);
 
 /// "2 confirmed, 1 refuted"; empty for no claims.
 std::string claims_text(std::span<const Claim> claims);
@@ -75,5 +79,65 @@ std::string claims_text(std::span<const Claim> claims);
 /// "2 of 3 entries", "1 of 1 entry".
 std::string share_text(std::size_t part, std::size_t all, const std::string& one,
                        const std::string& many);
+
+using FactList = std::vector<const Fact*>;
+
+/// Whether its confidence is 80 % or more: one of less cannot be told from the range of its few
+/// samples.
+bool is_confident(const std::optional<Interval>& interval);
+
+/// The interval of a ratio of two figures above zero that were measured one after the other: from
+/// the ends of both.
+Interval ratio_interval(const Interval& over, const Interval& under);
+
+/// " ± 1.2 %": how far the interval's farther end is from the value, with decimals below 10 %.
+/// Empty where there is nothing to divide by.
+std::string reach_of(double value, const Interval& interval, int decimals = 1);
+
+/// What tables of facts refer to: sources by number, each spelled out once, and noisy entries.
+class Notes {
+ public:
+  Notes() = default;
+  explicit Notes(const Document& document);
+  /// Whether any of these entries, by name, is noisy.
+  bool is_noisy(const std::vector<std::string>& evidence) const;
+  /// "\[2\]", Markdown. The same text has the same number.
+  std::string mark(const std::string& text);
+  /// Each with its number, Markdown.
+  std::vector<std::string> list() const;
+
+ private:
+  std::vector<std::string> texts_;
+  std::set<std::string_view> noisy_;  ///< names in the document, which must live as long
+};
+
+/// A row for each fact: its value with its interval, and where any of the rows has one the share of
+/// its bound and the published figure.
+Table fact_table(const FactList& facts, Notes& notes);
+
+/// The levels of memory of which the document knows a figure, the one nearest to the cores first:
+/// its facts `<level>.size` (beside it of what), `<level>.latency` (beside it
+/// `<level>.latency_time`) and `<level>.bandwidth` (beside it `<level>.bytes_per_clock`, of one
+/// SM).
+Table hierarchy(const Document& document);
+
+/// The facts that the hierarchy shows.
+std::vector<const Fact*> level_facts(const Document& document);
+
+/// The page's name, beside the report's README.md.
+inline constexpr const char* atlas_file = "atlas.md";
+
+/// Whether the document states enough of the hierarchy for a picture and a page of its own.
+bool has_atlas(const Document& document);
+
+/// One thing that a result document says of GPU, software or state.
+struct MachineProperty {
+  std::string name;
+  std::string text;   ///< for people, four significant digits; empty: unknown
+  std::string exact;  ///< what two machines agree or differ in
+};
+
+/// In reading order, the GPU first.
+std::vector<MachineProperty> machine_properties(const Fingerprint& fingerprint);
 
 }  // namespace fathom::reports

@@ -4,27 +4,23 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
+#include "results/statistics.h"
 #include "results/text.h"
 
 namespace fathom::reports {
+
 namespace {
 
+bool is_any_of(char c, std::string_view those) { return those.find(c) != those.npos; }
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
 std::string entity(char c) {
-  switch (c) {
-    case '<':
-      return "&lt;";
-    case '>':
-      return "&gt;";
-    case '&':
-      return "&amp;";
-    case '"':
-      return "&quot;";
-    default:
-      return std::string(1, c);
-  }
+  for (const auto& [sign, text] :
+       {std::pair{'<', "&lt;"}, {'>', "&gt;"}, {'&', "&amp;"}, {'"', "&quot;"}})
+    if (c == sign) return text;
+  return std::string(1, c);
 }
 
 /// Text from escape_text for where only HTML counts: its entities stay, its backslashes go, and so
@@ -48,40 +44,22 @@ std::string escape_text(std::string_view raw) {
     const char c = text[i];
     const bool inside_word =
         i > 0 && i + 1 < text.size() && is_word(text[i - 1]) && is_word(text[i + 1]);
-    switch (c) {
-      case '<':
-      case '>':
-      case '&':
-        out += entity(c);
-        break;
-      case '|':
-        out += "&#124;";  // a backslash before it does not survive every renderer of tables
-        break;
-      case '$':
-        out += "&#36;";  // GitHub reads a pair of them as mathematics
-        break;
-      case '_':
-        if (!inside_word) out += '\\';
-        out += c;
-        break;
-      case '\\':
-      case '`':
-      case '*':
-      case '[':
-      case ']':
-      case '~':
-        out += '\\';
-        out += c;
-        break;
-      default:
-        out += c;
-    }
+    // A backslash before | does not survive every renderer of tables, and GitHub reads a pair of $
+    // as mathematics.
+    if (is_any_of(c, "<>&"))
+      out += entity(c);
+    else if (is_any_of(c, "|$"))
+      out += fmt::format("&#{};", static_cast<int>(c));
+    else if (is_any_of(c, "\\`*[]~") || (c == '_' && !inside_word))
+      out += {'\\', c};
+    else
+      out += c;
   }
   // At the start of a line these would make a list, a heading or a rule.
   const std::size_t start = out.find_first_not_of(' ');
   if (start == std::string::npos) return "";
   out.erase(0, start);
-  if (std::string_view("-+#=").find(out.front()) != std::string_view::npos) out.insert(0, "\\");
+  if (is_any_of(out.front(), "-+#=")) out.insert(0, "\\");
   const std::size_t digits = out.find_first_not_of("0123456789");
   if (digits != std::string::npos && digits > 0 && (out[digits] == '.' || out[digits] == ')') &&
       (digits + 1 == out.size() || out[digits + 1] == ' ')) {
@@ -102,13 +80,8 @@ std::string code(std::string_view raw) {
                      text.find_first_of("`|<>&\"\\") == std::string::npos;
   if (plain) return "`" + text + "`";
   std::string out = "<code>";
-  for (const char c : text) {
-    if (std::string_view("`|\\*_[]~$").find(c) != std::string_view::npos) {
-      out += fmt::format("&#{};", static_cast<int>(c));
-    } else {
-      out += entity(c);
-    }
-  }
+  for (const char c : text)
+    out += is_any_of(c, "`|\\*_[]~$") ? fmt::format("&#{};", static_cast<int>(c)) : entity(c);
   return out + "</code>";
 }
 
@@ -121,14 +94,10 @@ std::size_t width(std::string_view text) {
 std::string slug(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    const bool kept = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-    if (kept) {
-      out += c;
-    } else if (c >= 'A' && c <= 'Z') {
-      out += static_cast<char>(c - 'A' + 'a');
-    } else if (!out.empty() && out.back() != '-') {
+    if (is_word(c) || c == '_')
+      out += static_cast<char>(std::tolower(c));
+    else if (!out.empty() && out.back() != '-')
       out += '-';
-    }
     if (out.size() >= 60) break;
   }
   while (!out.empty() && out.back() == '-') out.pop_back();
@@ -138,9 +107,9 @@ std::string slug(std::string_view text) {
 std::string url_encoded(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       std::string_view("-._~:/").find(c) != std::string_view::npos;
-    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    out += is_word(c) || is_any_of(c, "-._~:/")
+               ? std::string(1, c)
+               : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return out;
 }
@@ -202,6 +171,95 @@ std::string Page::text() const {
   std::string out = text_;
   while (out.ends_with("\n\n")) out.pop_back();
   return out;
+}
+
+namespace {
+
+/// "4.28" as "4.280": format_number leaves out zeros, which a column needs to line up.
+std::string with_zeros(std::string text) {
+  if (text.find_first_not_of("-0123456789.,") != std::string::npos) return text;
+  const std::size_t first = text.find_first_of("123456789");
+  if (first == std::string::npos) return text;  // 0 is exact
+  const auto digits = [&] {
+    return std::count_if(text.begin() + static_cast<std::ptrdiff_t>(first), text.end(),
+                         [](char c) { return c >= '0' && c <= '9'; });
+  };
+  if (digits() < 4 && text.find('.') == std::string::npos) text += '.';
+  while (digits() < 4) text += '0';
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> figures(const std::vector<std::optional<double>>& values,
+                                 const Scale& scale) {
+  const bool whole = std::all_of(values.begin(), values.end(), [&](const auto& value) {
+    return !value || !std::isfinite(*value) ||
+           *value / scale.factor == std::trunc(*value / scale.factor);
+  });
+  std::vector<std::string> out;
+  for (const std::optional<double>& value : values) {
+    if (!value) {
+      out.push_back("–");
+    } else if (whole) {
+      out.push_back(format_count(*value / scale.factor));
+    } else {
+      out.push_back(with_zeros(format_number(*value / scale.factor)));
+    }
+  }
+  return out;
+}
+
+Scale scale_for(std::vector<double> values, const std::string& unit) {
+  std::erase_if(values, [](double value) { return !std::isfinite(value); });
+  for (double& value : values) value = std::abs(value);
+  return prefixed_unit(values.empty() ? 0.0 : median(values), unit);
+}
+
+std::string quantity(const std::optional<double>& value, const std::string& unit) {
+  if (!value) return "–";
+  std::string text = escape_text(format_quantity(*value, unit));
+  for (std::size_t at = text.find(' '); at != std::string::npos; at = text.find(' ', at)) {
+    text.replace(at, 1, "\u00A0");
+  }
+  return text;
+}
+
+std::string interval_text(const Interval& interval, const Scale& scale) {
+  Interval scaled = interval;
+  scaled.low /= scale.factor;
+  scaled.high /= scale.factor;
+  const std::string text = format_interval(scaled, "");
+  const std::string between = " to ";
+  const std::size_t at = text.find(between);
+  if (at == std::string::npos) return text;
+  std::string low = text.substr(0, at), high = text.substr(at + between.size());
+  const auto decimals = [](const std::string& number) {
+    const std::size_t point = number.find('.');
+    return point == std::string::npos ? std::size_t{0} : number.size() - point - 1;
+  };
+  const std::size_t wanted = std::max(decimals(low), decimals(high));
+  for (std::string* end : {&low, &high}) {
+    if (end->find_first_not_of("-0123456789.,") != std::string::npos) continue;
+    if (decimals(*end) == 0 && wanted > 0) *end += '.';
+    end->append(wanted - decimals(*end), '0');
+  }
+  return low + between + high;
+}
+
+std::string spaced(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+
+std::string without_full_stop(std::string text) {
+  while (text.ends_with('.') || text.ends_with(' ')) text.pop_back();
+  return text;
+}
+
+std::string capitalised(std::string text) {
+  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') text.front() -= 'a' - 'A';
+  return text;
 }
 
 }  // namespace fathom::reports

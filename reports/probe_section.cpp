@@ -1,17 +1,18 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
 #include <vector>
 
-#include "reports/columns.h"
 #include "reports/facts.h"
-#include "reports/scale.h"
+#include "reports/markdown.h"
 #include "reports/sections.h"
 #include "results/findings.h"
 #include "results/text.h"
 
 namespace fathom::reports {
+
 namespace {
 
 /// Why cells of the view's counters are empty, each reason once.
@@ -87,6 +88,33 @@ void write_failures(PageContext& to, const EntryList& entries) {
   to.page.table("Entries that failed a check", table);
 }
 
+/// Why a probe is not complete, to end a sentence with (Markdown, no full stop).
+std::string reason_of(const ProbeSummary& probe) {
+  if (probe.status_reason.empty()) return "no reason is given";
+  return escape_text(without_full_stop(probe.status_reason));
+}
+
+/// In the views' order.
+std::vector<std::string> view_sections(const ProbeSummary& probe) {
+  std::vector<std::string> sections;
+  for (const View& view : probe.views) {
+    if (view.section.empty()) continue;
+    if (std::ranges::find(sections, view.section) == sections.end())
+      sections.push_back(view.section);
+  }
+  return sections;
+}
+
+/// To each of the probe's pages but that of `own`, which may be none.
+std::string links_to_pages(const Document& document, const ProbeSummary& probe,
+                           const std::string& own = "") {
+  std::vector<std::string> links;
+  for (const std::string& section : pages_of(document, probe))
+    if (section != own)
+      links.push_back(fmt::format("[{}]({})", escape_text(section), page_file(probe, section)));
+  return fmt::format("{}", fmt::join(links, ", "));
+}
+
 void write_probe(PageContext& to, const ProbeSummary& probe) {
   to.page.heading(3, escape_text(probe.name), probe_anchor(probe.name));
   if (!probe.question.empty()) to.page.paragraph("*" + escape_text(probe.question) + "*");
@@ -99,14 +127,8 @@ void write_probe(PageContext& to, const ProbeSummary& probe) {
     to.page.paragraph("It left no entries.");
     return;
   }
-  const std::vector<std::string> pages = pages_of(to.document, probe);
-  if (!pages.empty()) {
-    std::string links;
-    for (const std::string& section : pages)
-      links += fmt::format("{}[{}]({})", links.empty() ? "" : ", ", escape_text(section),
-                           page_file(probe, section));
-    to.page.paragraph(fmt::format("A page each: {}.", links));
-  }
+  const std::string pages = links_to_pages(to.document, probe);
+  if (!pages.empty()) to.page.paragraph(fmt::format("A page each: {}.", pages));
   write_views(to, probe, "", false);
   if (pages.empty())  // a section without a page of its own stands here
     for (const std::string& section : view_sections(probe)) write_views(to, probe, section, false);
@@ -151,11 +173,6 @@ void write_views(PageContext& to, const ProbeSummary& probe, const std::string& 
   }
 }
 
-std::string reason_of(const ProbeSummary& probe) {
-  if (probe.status_reason.empty()) return "no reason is given";
-  return escape_text(without_full_stop(probe.status_reason));
-}
-
 void add_state(const PageContext& to, const ProbeSummary* only, std::vector<std::string>& items) {
   for (const ProbeSummary& probe : to.document.probes)
     if (probe.status != ProbeStatus::complete && (only == nullptr || only->name == probe.name))
@@ -181,6 +198,42 @@ void write_probes(PageContext& to) {
   const auto probes = probes_of(to.document);
   for (const ProbeSummary& probe : probes) write_probe(to, probe);
   if (probes.empty()) to.page.paragraph("The document has no probe.");
+}
+
+std::vector<std::string> pages_of(const Document& document, const ProbeSummary& probe) {
+  if (probe.page.empty() || entries_of(document, probe.name).empty()) return {};
+  return view_sections(probe);
+}
+
+std::string page_file(const ProbeSummary& probe, const std::string& section) {
+  return slug(probe.page) + "-" + slug(section) + ".md";
+}
+
+/// For a reader who has not seen the report.
+void write_probe_page(PageContext& to, const ProbeSummary& probe, const std::string& section) {
+  const std::string title = probe.page_title.empty() ? probe.page : probe.page_title;
+  to.page.heading(
+      1,
+      fmt::format("{}, {}: {}", escape_text(title), escape_text(section), gpu_title(to.document)),
+      "top");
+  write_origin(to);
+  const std::string others = links_to_pages(to.document, probe, section);
+  std::vector<std::string> state;
+  add_failures(tally(entries_of(to.document, probe.name)), probe_anchor(probe.name), state);
+  add_state(to, &probe, state);
+  EntryList shown = entries_of(to.document, probe.name);
+  std::erase_if(shown, [&](const Entry* entry) {
+    return std::ranges::none_of(probe.views, [&](const View& view) {
+      return view.section == section && matches(*entry, view);
+    });
+  });
+  if (const std::string counters = counters_sentence(shown); !counters.empty())
+    state.push_back(counters);
+  to.page.list(state);
+  to.page.paragraph(fmt::format(
+      "{}The [whole report](README.md) has the verdicts, the claims and how it was measured.",
+      others.empty() ? "" : "Also: " + others + ". "));
+  write_views(to, probe, section, true);
 }
 
 }  // namespace fathom::reports

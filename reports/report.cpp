@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "reports/hierarchy.h"
+#include "reports/facts.h"
 #include "reports/markdown.h"
 #include "reports/sections.h"
 #include "results/files.h"

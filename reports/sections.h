@@ -33,13 +33,6 @@ void write_opponents(PageContext& to);
 /// Nothing, not even a heading, where the document has no facts; where it has an atlas, the way
 /// there.
 void write_facts(PageContext& to);
-/// The tables of all facts, a heading for each probe.
-void write_facts_by_probe(PageContext& to);
-/// Probes that have facts: those that say most of the memory's levels first, the others in the
-/// document's order.
-std::vector<std::string> probes_with_facts(const Document& document);
-/// The memory's levels as a table. Nothing where facts name too few of them.
-void write_levels(PageContext& to);
 void write_probes(PageContext& to);
 /// The probe's views of that section: `whole`, all its tables; otherwise those alone that compare
 /// it with others. The HTML page has the rest.
@@ -55,7 +48,6 @@ void write_method(PageContext& to);
 /// The page of the memory hierarchy, which stands for itself; see has_atlas.
 void write_atlas(PageContext& to);
 
-std::vector<std::string> view_sections(const ProbeSummary& probe);
 /// Sections of the probe's views that have a page of their own, and the page's name beside the
 /// report's README.md: "ladder-fp32.md".
 std::vector<std::string> pages_of(const Document& document, const ProbeSummary& probe);
@@ -72,13 +64,28 @@ void add_state(const PageContext& to, const ProbeSummary* only, std::vector<std:
 void add_failures(const VerdictTally& verdicts, const std::string& anchor,
                   std::vector<std::string>& items);
 
-/// Why a probe is not complete, to end a sentence with (Markdown, no full stop).
-std::string reason_of(const ProbeSummary& probe);
-
 /// The entry's page in the HTML page; `text` is Markdown.
 std::string entry_link(const Entry& entry, const std::string& text = "entry");
 
 /// Where a probe's own section is.
 std::string probe_anchor(const std::string& probe);
+
+/// A column of a table, before it is Markdown.
+struct Column {
+  std::string name, unit;  ///< plain text; the header is "name (unit)"
+  Align align = Align::left;
+  std::vector<std::string> cells;  ///< Markdown
+};
+
+/// The column of a view: an axis, or one of the words of View::columns. `levels` are the view's.
+Column make_column(const std::string& name, const EntryList& entries,
+                   const std::vector<PlotLevel>& levels = {});
+
+/// The table of columns; those that have one and the same cell in all of at least two rows are left
+/// out and told instead, in `constant`: "block: 256 · verdict: ok" (Markdown).
+Table make_table(const std::vector<Column>& columns, std::string& constant);
+
+/// Entries that a view shows.
+EntryList shown_by(const View& view, const EntryList& entries);
 
 }  // namespace fathom::reports

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reports/facts_table.h"
-#include "reports/scale.h"
+#include "reports/facts.h"
+#include "reports/markdown.h"
 #include "reports/sections.h"
 #include "results/findings.h"
 #include "results/text.h"

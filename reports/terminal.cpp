@@ -6,7 +6,6 @@
 #include "reports/facts.h"
 #include "reports/markdown.h"
 #include "reports/report.h"
-#include "reports/terminal_text.h"
 #include "results/text.h"
 
 namespace fathom {
@@ -33,17 +32,13 @@ using namespace reports;
 
 enum class Colour { good, bad, doubtful };
 
-class Painter {
- public:
-  explicit Painter(bool on) : on_(on) {}
+struct Painter {
+  bool on;
   std::string operator()(Colour colour, const std::string& text) const {
-    if (!on_) return text;
+    if (!on) return text;
     const char* code = colour == Colour::good ? "32" : colour == Colour::bad ? "31" : "33";
     return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
   }
-
- private:
-  bool on_;
 };
 
 struct Row {
@@ -116,7 +111,7 @@ std::string table_of(const std::vector<Row>& rows, const Painter& paint) {
 }  // namespace
 
 std::string terminal_summary(const Document& document, bool colour, const CardCheck* card) {
-  const Painter paint(colour);
+  const Painter paint{colour};
   std::string out;
   if (document.source == Source::replay) {
     out += paint(Colour::doubtful, "REPLAY") +

@@ -14,8 +14,6 @@
 #include <utility>
 
 #include "probes/claims.h"
-#include "reports/facts.h"
-#include "reports/page/explained.h"
 #include "reports/page/page.h"
 #include "reports/report.h"
 #include "results/document_io.h"

@@ -1,11 +1,10 @@
-#include "gemm/bench/cases.h"
+#include "gemm/bench/request.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
 
-#include "gemm/bench/opponents.h"
 #include "gemm/bench/rung_workload.h"
 #include "gemm/bench/shapes.h"
 #include "gemm/bench/verification.h"
@@ -46,7 +45,7 @@ std::optional<double> tile_read_sectors(const Rung& rung, const Problem& p, cons
   return p.flops() / 2 * (1.0 / k.tile_m + 1.0 / k.tile_n) / elements_per_sector;
 }
 
-/// What the cases of a part (gemm/bench/cases.h) have in common.
+/// What the cases of a part (ladder_cases) have in common.
 struct Part {
   const char* name;
   /// A curve of many points: none of them needs what a headline needs.

@@ -1,6 +1,6 @@
 // In place of opponents.cpp where the toolkit that builds has no headers of cuBLAS.
 
-#include "gemm/bench/opponents.h"
+#include "gemm/bench/rung_workload.h"
 
 namespace fathom::gemm {
 

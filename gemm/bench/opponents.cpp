@@ -1,4 +1,4 @@
-#include "gemm/bench/opponents.h"
+#include "gemm/bench/rung_workload.h"
 
 #include <cublasLt.h>
 #include <cublas_v2.h>
@@ -10,8 +10,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include "gemm/bench/fastest_way.h"
-#include "gemm/bench/kernel_names.h"
 #include "harness/toolkit_libraries.h"
 #include "results/error.h"
 

@@ -1,9 +1,8 @@
 #include <memory>
 
-#include "gemm/bench/cases.h"
 #include "gemm/bench/conclude.h"
-#include "gemm/bench/opponents.h"
 #include "gemm/bench/request.h"
+#include "gemm/bench/rung_workload.h"
 #include "harness/probe.h"
 
 namespace fathom::gemm {

@@ -39,7 +39,7 @@ class ReferenceStore {
 /// What the cases of one run share.
 struct RunMemory {
   ReferenceStore references;
-  /// The fastest ways found (gemm/bench/fastest_way.h), by whose they are and for which product:
+  /// The fastest ways found (find_fastest), by whose they are and for which product:
   /// each is tried once, so that later rounds take the same one and all rungs meet one opponent.
   std::map<std::string, std::size_t> choices;
 };

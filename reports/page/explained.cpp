@@ -1,4 +1,4 @@
-#include "reports/page/explained.h"
+#include "reports/page/page.h"
 
 #include <fmt/format.h>
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reports/card_check.h"
@@ -27,5 +28,21 @@ std::string html_page(const std::vector<ShownDocument>& documents, const Explain
 /// What the page knows, as JSON without a `<`: the documents less what no view shows, the answers,
 /// the sources of the ladder, and what models/ says of warps.
 std::string page_data(const std::vector<ShownDocument>& documents, const Explained& explained);
+
+/// What an answer of `fathom explain --format json` says of itself.
+inline constexpr std::string_view explained_format = "fathom explain 1";
+
+/// The answer that a text is, with its origin as member `origin`; nothing if it is no such answer.
+/// Throws Error(document_malformed) naming what the page misses in it, or Error(document_version).
+std::optional<nlohmann::json> read_explained(std::string_view text, const std::string& origin);
+
+// Files of this folder, and the sources of the ladder, as the build found them.
+
+std::string_view page_template();   ///< page.html
+std::string_view page_style();      ///< page.css
+std::string_view page_script();     ///< every script of views/, one after the other
+std::string_view chart_library();   ///< vendor/vega.js
+std::string_view ladder_sources();  ///< each after a line `//// <path below gemm>`
+std::string_view lessons_page();    ///< docs/ladder.md, with a diagram of each lesson
 
 }  // namespace fathom::reports

@@ -2,7 +2,6 @@
 #include <nlohmann/json.hpp>
 
 #include "explain/analysis.h"
-#include "reports/page/explained.h"
 #include "reports/page/page.h"
 #include "tests/testing.h"
 #include "tests/unit/explain_trace.h"

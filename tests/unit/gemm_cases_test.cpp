@@ -3,7 +3,6 @@
 
 #include <fmt/ranges.h>
 
-#include "gemm/bench/cases.h"
 #include "gemm/bench/request.h"
 #include "gemm/bench/rung.h"
 #include "gemm/bench/shapes.h"

@@ -2,12 +2,10 @@
 // kernel's name is shown.
 
 #include "gemm/bench/conclude.h"
-#include "gemm/bench/fastest_way.h"
-#include "gemm/bench/kernel_names.h"
-#include "gemm/bench/opponents.h"
 #include "gemm/bench/problem.h"
 #include "gemm/bench/request.h"
 #include "gemm/bench/rung.h"
+#include "gemm/bench/rung_workload.h"
 #include "tests/golden/golden.h"
 #include "tests/testing.h"
 

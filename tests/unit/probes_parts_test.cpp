@@ -4,7 +4,7 @@
 
 #include "probes/copy_bandwidth/cases.h"
 #include "probes/launch_overhead/kernels.h"
-#include "probes/memory_bandwidth/walk.h"
+#include "probes/memory_bandwidth/kernels.h"
 #include "probes/memory_latency/chain.h"
 #include "results/verdict.h"
 #include "tests/testing.h"

@@ -1,6 +1,6 @@
 // The page of a probe of its own, and what the matrix-product ladder asks of it.
 
-#include "reports/columns.h"
+#include "reports/sections.h"
 #include "results/document_io.h"
 #include "results/findings.h"
 #include "tests/testing.h"

@@ -1,8 +1,9 @@
-#include "probes/topology/clustering.h"
+#include "probes/topology/groups.h"
 
 #include "tests/testing.h"
 
 using namespace fathom;
+using namespace fathom::topology;
 
 namespace {
 

@@ -13,8 +13,6 @@
 #include <sstream>
 
 #include "reports/facts.h"
-#include "reports/facts_table.h"
-#include "results/document.h"
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/files.h"

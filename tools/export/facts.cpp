@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "reports/facts_table.h"
+#include "reports/facts.h"
 #include "results/fail.h"
 #include "results/text.h"
 #include "tools/export/export.h"

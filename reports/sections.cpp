@@ -1,0 +1,238 @@
+#include "reports/sections.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "reports/facts.h"
+#include "reports/markdown.h"
+#include "results/statistics.h"
+#include "results/text.h"
+#include "results/verdict.h"
+
+namespace fathom::reports {
+
+namespace {
+
+MachineProperty property(const char* name, const std::string& text) { return {name, text, text}; }
+
+template <typename Number>
+MachineProperty property(const char* name, const std::optional<Number>& value, const char* unit) {
+  if (!value) return {name, "", ""};
+  const double number = static_cast<double>(*value);
+  const std::string space = *unit == 0 ? "" : " ";
+  return {name, format_quantity(number, unit), format_exact(number) + space + unit};
+}
+
+/// Two properties beside each other.
+Table property_table(const std::vector<MachineProperty>& properties) {
+  Table table({{"GPU"}, {""}, {"Software and state"}, {""}});
+  const std::size_t rows = (properties.size() + 1) / 2;
+  const auto text = [&](std::size_t i) {
+    return properties[i].text.empty() ? "unknown" : escape_text(properties[i].text);
+  };
+  for (std::size_t i = 0; i < rows; ++i) {
+    const bool pair = i + rows < properties.size();
+    table.add_row({properties[i].name, text(i), pair ? properties[i + rows].name : "",
+                   pair ? text(i + rows) : ""});
+  }
+  return table;
+}
+
+}  // namespace
+
+std::vector<MachineProperty> machine_properties(const Fingerprint& f) {
+  return {property("Name", f.gpu_name),
+          property("Compute capability", f.compute_capability),
+          property("Streaming multiprocessors", f.sms, ""),
+          property("Memory", f.memory_bytes, "B"),
+          property("Memory bus", f.memory_bus_bits, "bit"),
+          property("L2 cache", f.l2_bytes, "B"),
+          property("Highest SM clock", f.sm_clock_max_hz, "Hz"),
+          property("Highest memory clock", f.memory_clock_max_hz, "Hz"),
+          property("Power limit", f.power_limit_w, "W"),
+          property("PCIe link", f.pcie_link),
+          property("Identity (hash)", f.gpu_uuid_hash),
+          property("Driver", f.driver),
+          property("CUDA of the driver", f.cuda_driver),
+          property("CUDA runtime", f.cuda_runtime),
+          property("CUDA toolkit", f.toolkit),
+          property("VBIOS", f.vbios),
+          property("ECC", f.ecc),
+          property("MIG", f.mig),
+          property("Persistence mode", f.persistence),
+          property("Compute mode", f.compute_mode),
+          property("Virtualisation", f.virtualization),
+          property("Confidential computing", f.confidential_computing)};
+}
+
+void write_environment(PageContext& to) {
+  to.page.heading(2, "Environment", "environment");
+  to.page.table("The GPU and its software",
+                property_table(machine_properties(to.document.fingerprint)));
+
+  Table bounds({{"Bound"}, {"Value", Align::right}, {"Source"}});
+  for (const DeviceBound& bound : to.document.bounds) {
+    bounds.add_row({escape_text(spaced(bound.name)), quantity(bound.value, bound.unit),
+                    escape_text(bound.source)});
+  }
+  to.page.table("What physics allows this GPU", bounds);
+}
+
+void write_bounds(PageContext& to) {
+  to.page.heading(2, "Measured against bound", "bounds");
+  Table table({{"Probe"},
+               {"Metric"},
+               {"Measured", Align::right},
+               {"Bound", Align::right},
+               {"Share (%)", Align::right}});
+  for (const ProbeSummary& summary : probes_of(to.document)) {
+    const std::string& probe = summary.name;
+    const EntryList closest = closest_to_bound(entries_of(to.document, probe));
+    for (const Entry* entry : closest) {
+      const std::string& unit = entry->metric.unit;
+      table.add_row({escape_text(probe),
+                     entry_link(*entry, escape_text(spaced(entry->metric.name))),
+                     quantity(entry->metric.value, unit) +
+                         (entry->verdict.status == VerdictStatus::noisy ? " ~" : ""),
+                     quantity(entry->bound->value, unit),
+                     fmt::format("{:.1f}", *share_of_bound(*entry) * 100)});
+    }
+  }
+  if (table.rows() == 0) {
+    to.page.paragraph("No entry has both a figure and a bound.");
+    return;
+  }
+  to.page.paragraph(
+      "The entry of each probe and metric that comes closest to what physics allows; it names "
+      "where its bound comes from.");
+  to.page.table("The closest to its bound", table);
+}
+
+void write_opponents(PageContext& to) {
+  using Duel = std::pair<std::string, std::string>;  // probe and opponent
+  std::vector<Duel> duels;
+  std::map<Duel, std::vector<double>> ratios;
+  bool any = false;
+  for (const Entry& entry : to.document.entries) {
+    for (const Opponent& opponent : entry.opponents) {
+      any = true;
+      if (!opponent.ratio) continue;
+      std::vector<double>& all = ratios[{entry.probe, opponent.name}];
+      if (all.empty()) duels.emplace_back(entry.probe, opponent.name);
+      all.push_back(*opponent.ratio);
+    }
+  }
+  if (!any) return;
+  to.page.heading(2, "Against other implementations", "opponents");
+  to.page.paragraph(
+      "Each was timed alternately with the entry, on the same data. The ratio is the median of the "
+      "pairs; above 1 the entry is better. Each entry of the HTML page has its own ratios, with "
+      "their intervals.");
+  Table table({{"Probe"},
+               {"Opponent"},
+               {"Comparisons", Align::right},
+               {"Ahead in", Align::right},
+               {"Lowest ratio", Align::right},
+               {"Median ratio", Align::right},
+               {"Highest ratio", Align::right}});
+  for (const Duel& duel : duels) {
+    const std::vector<double>& all = ratios[duel];
+    const auto [low, high] = std::ranges::minmax(all);
+    const auto ahead = std::ranges::count_if(all, [](double ratio) { return ratio > 1; });
+    table.add_row({escape_text(duel.first), escape_text(duel.second), std::to_string(all.size()),
+                   std::to_string(ahead), fmt::format("{:.3f}", low),
+                   fmt::format("{:.3f}", median(all)), fmt::format("{:.3f}", high)});
+  }
+  to.page.table("Each opponent over all its comparisons", table);
+}
+
+namespace {
+
+void write_telemetry(PageContext& to) {
+  Table table({{"Channel"},
+               {"Lowest", Align::right},
+               {"Median", Align::right},
+               {"Highest", Align::right},
+               {"Entries", Align::right}});
+  for (const auto& [name, unit, channel] : {std::tuple{"SM clock", "Hz", &Telemetry::sm_clock_hz},
+                                            {"Memory clock", "Hz", &Telemetry::memory_clock_hz},
+                                            {"Power", "W", &Telemetry::power_w},
+                                            {"Temperature", "C", &Telemetry::temperature_c}}) {
+    std::optional<double> low, high;
+    std::vector<double> medians;
+    for (const Entry& entry : to.document.entries) {
+      const Range& range = entry.telemetry.*channel;
+      if (range.low && !(low <= range.low && low)) low = range.low;
+      if (range.high && !(high >= range.high && high)) high = range.high;
+      if (range.median) medians.push_back(*range.median);
+    }
+    table.add_row({name, quantity(low, unit), quantity(median_or_none(medians), unit),
+                   quantity(high, unit), std::to_string(medians.size())});
+  }
+  std::map<std::string, std::size_t> throttles, missing;
+  bool seen = false;
+  for (const Entry& entry : to.document.entries) {
+    for (const std::string& reason : entry.telemetry.throttle_reasons) ++throttles[reason];
+    if (!entry.telemetry.missing_reason.empty()) ++missing[entry.telemetry.missing_reason];
+    seen = seen || entry.telemetry.sm_clock_hz.median;
+  }
+  to.page.table("The GPU while samples were taken", table);
+  std::vector<std::string> items;
+  for (const auto& [reason, number] : throttles) {
+    items.push_back(fmt::format("Throttled, {}: {}.", escape_text(reason),
+                                counted(number, "entry", "entries")));
+  }
+  for (const auto& [reason, number] : missing) {
+    items.push_back(fmt::format("No telemetry of {}: {}.", counted(number, "entry", "entries"),
+                                escape_text(without_full_stop(reason))));
+  }
+  if (throttles.empty() && missing.empty() && seen) items.push_back("No throttling was reported.");
+  to.page.list(items);
+}
+
+void write_unchecked(PageContext& to) {
+  std::map<std::string, std::size_t> unchecked;
+  for (const Entry& entry : to.document.entries) {
+    for (const std::string& what : entry.verdict.unchecked) ++unchecked[what];
+  }
+  Table table({{"What could not be checked"}, {"Entries", Align::right}});
+  for (const auto& [what, number] : unchecked) {
+    table.add_row({escape_text(what), std::to_string(number)});
+  }
+  to.page.table("Not checked", table);
+}
+
+}  // namespace
+
+void write_method(PageContext& to) {
+  to.page.heading(2, "How it was measured", "method");
+  to.page.paragraph(fmt::format(
+      "Every figure is the median of its samples, with a confidence interval from their order. An "
+      "entry is noisy if that interval reaches further than {} to either side, or if rounds of the "
+      "measurement differ by more than {}, and unexpected if it is further from the model's figure "
+      "than its tolerance allows. A figure better than its bound, a counter off its expectation "
+      "and a wrong output fail the run.",
+      format_percent(noise_half_width), format_percent(noise_repeatability)));
+  to.page.paragraph(fmt::format(
+      "{} stands below its curves; {} names its timer, mode, launches, samples and why they ended.",
+      explore_link("Each probe's method", "view=probes"),
+      explore_link("each entry", "view=probes")));
+  if (!to.document.entries.empty()) {
+    write_telemetry(to);
+    write_unchecked(to);
+  }
+  const Document& document = to.document;
+  const auto given = [](const std::string& text) {
+    return text.empty() ? "unknown" : escape_text(text);
+  };
+  to.page.paragraph(fmt::format(
+      "All of this is from {} ({}; schema {}, Fathom {}, commit {}, seed {}), which also has every "
+      "sample. It is a superset of Google Benchmark's JSON: whatever reads that reads this.",
+      code(to.document_name),
+      document.source == Source::replay ? "replay of a recording" : "measured", schema_version,
+      given(document.fathom_version), given(document.fathom_commit), given(document.seed)));
+}
+
+}  // namespace fathom::reports
