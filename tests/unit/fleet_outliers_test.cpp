@@ -1,5 +1,6 @@
 #include "results/document_io.h"
 #include "studies/fleet/simulation.h"
+#include "tests/golden/golden.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_cards.h"
 #include "tests/unit/test_folder.h"
@@ -38,36 +39,39 @@ class Cards {
   std::vector<GpuSummary> cards_;
 };
 
-std::string cause_of(const Cards& planted) {
-  const Fleet fleet = planted.fleet();
-  const Outliers outliers = find_outliers(fleet, {});
-  REQUIRE_FALSE(outliers.cards.front().findings.empty());
-  const auto& causes = outliers.cards.front().findings.front().causes;
-  return causes.empty() ? "" : causes.front();
+/// A line for each card that is named, with its metrics and the likely cause of the first.
+std::string told(const Fleet& fleet, const OutlierOptions& options = {}) {
+  std::string text;
+  for (const CardScore& card : find_outliers(fleet, options).cards) {
+    if (card.findings.empty()) continue;
+    text += "  " + name_of(fleet.gpus[card.gpu]) + ":";
+    for (const Finding& f : card.findings)
+      text += fmt::format(" {} {};", fleet.metrics[f.metric].name,
+                          kind_of(f, fleet.gpus[card.gpu].figures.at(f.metric)));
+    text += " " + cause_text(card.findings.front()) + "\n";
+  }
+  return text;
 }
 
 }  // namespace
 
-TEST_CASE("The one slow card is named, with the metric and the gap, a better one never",
-          "[fleet]") {
-  const Fleet fleet = Cards(0.002, 40, 17, 0.03).fleet();
-  const Outliers outliers = find_outliers(fleet, {});
-  CHECK(named(fleet) == std::vector<std::string>{"host2 GPU 1"});
-  const Finding& finding = outliers.cards.front().findings.front();
-  CHECK(fleet.metrics[finding.metric].name == "copy/best");
+TEST_CASE("Slow cards are named with metric and cause, and no others", "[fleet]") {
+  std::string all;
+  const auto add = [&](const char* what, const Fleet& fleet, const OutlierOptions& options = {}) {
+    all += what + ("\n" + told(fleet, options));
+  };
+  const Fleet forty = Cards(0.002, 40, 17, 0.03).fleet();
+  add("one of 40 is slower by 3 %", forty);
+  const Finding finding = find_outliers(forty, {}).cards.front().findings.front();
   CHECK(finding.gap == Approx(0.03).margin(0.008));
   CHECK(finding.score > finding.limit);
-  CHECK(named(Cards(0.001, 4, 2, 0.05).fleet()) == std::vector<std::string>{"host0 GPU 2"});
-  // Two cards name none.
-  CHECK(named(Cards(0.001, 2, 1, 0.2).fleet()).empty());
-  CHECK(named(Cards(0.001, 20, 3, -0.1).fleet()).empty());
-  // Nor do gaps that are nobody's trouble, however exact the metric.
+  add("one of 4 by 5 %", Cards(0.001, 4, 2, 0.05).fleet());
+  add("one of 2: two cards name none", Cards(0.001, 2, 1, 0.2).fleet());
+  add("a better one", Cards(0.001, 20, 3, -0.1).fleet());
   const Fleet exact = Cards(0.00001, 200, 5, 0.005).fleet();
-  CHECK(named(exact).empty());
-  CHECK(find_outliers(exact, {.least_gap = 0.002, .card_noise = 0.0005}).named() == 1);
-}
+  add("a gap that is nobody's trouble, however exact the metric", exact);
+  add("unless it is asked for", exact, {.least_gap = 0.002, .card_noise = 0.0005});
 
-TEST_CASE("Of a metric that one card a host has, these are held against each other", "[fleet]") {
   const auto with_counters = [](int hosts) {
     Cards planted(0.001);
     for (int i = 0; i < 4 * hosts; ++i) {
@@ -78,23 +82,65 @@ TEST_CASE("Of a metric that one card a host has, these are held against each oth
     }
     return planted.fleet();
   };
-  CHECK(named(with_counters(10)) == std::vector<std::string>{"host0 GPU 2"});
-  CHECK(named(with_counters(2)).empty());
-}
+  add("a metric of one card a host, of ten hosts", with_counters(10));
+  add("of two hosts", with_counters(2));
 
-TEST_CASE("A card that loses more than others together is named for that", "[fleet]") {
-  Cards planted(0.001);
+  Cards loses(0.001);
   for (int i = 0; i < 24; ++i) {
-    GpuSummary& card = planted.add();
+    GpuSummary& card = loses.add();
     card.figures[0].alone = 4e12;
     card.figures[0].together = i == 4 ? 3.6e12 : 3.9e12;
   }
-  const Fleet fleet = planted.fleet();
-  const Outliers outliers = find_outliers(fleet, {});
-  REQUIRE(named(fleet) == std::vector<std::string>{"host0 GPU 4"});
-  CHECK(std::ranges::any_of(outliers.cards.front().findings, [](const Finding& finding) {
-    return finding.compared == Compared::loss && std::abs(finding.gap - 0.0833) < 0.01;
-  }));
+  add("one loses 10 % together, the others 2.5 %", loses.fleet());
+
+  // Cards are held against those of their model and settings.
+  const auto with_less_power = [](int cards) {
+    Cards planted(0.001);
+    for (int i = 0; i < 24; ++i) {
+      GpuSummary& card = planted.add(i < cards ? 0.2 : 0);
+      if (i >= cards) continue;
+      card.settings["power limit"] = "500 W";
+      card.health.power_limit_w = 500;
+    }
+    return planted.fleet();
+  };
+  for (const int cards : {12, 2}) {  // enough to be a kind of their own, or not
+    const Fleet fleet = with_less_power(cards);
+    add(fmt::format("{} of 24 have less power, in {} groups", cards, groups_of(fleet).size())
+            .c_str(),
+        fleet);
+    const auto settings = differing_settings(fleet);
+    REQUIRE(settings.size() == 1);
+    CHECK((settings.front().name == "power limit" && settings.front().values.size() == 2));
+  }
+
+  const auto add_cause = [&](const char* what, auto change) {
+    Cards planted(0.001);
+    for (int i = 0; i < 30; ++i) {
+      GpuSummary& card = planted.add(i == 9 ? 0.05 : 0);
+      card.health.uncorrected_ecc_errors = 0;
+      card.health.other_processes = 0;
+      card.health.pcie_width = 16;
+      card.health.pcie_generation = 5;
+      card.health.memory_clock_hz = 3.2e9;
+      if (i == 9) change(card);
+    }
+    add(what, planted.fleet());
+  };
+  using Card = GpuSummary&;
+  add_cause("no cause", [](Card) {});
+  add_cause("a low clock", [](Card c) { c.figures[0].sm_clock_hz = 1.8e9; });
+  add_cause("held down", [](Card c) { c.health.throttle_reasons = {"hw_slowdown"}; });
+  add_cause("hot", [](Card c) { c.health.temperature_c = 88; });
+  add_cause("faulty memory", [](Card c) { c.health.uncorrected_ecc_errors = 2; });
+  add_cause("no spare rows", [](Card c) { c.health.remapping_failed = true; });
+  add_cause("a narrow link", [](Card c) { c.health.pcie_width = 8; });
+  add_cause("a slow link", [](Card c) { c.health.pcie_generation = 4; });
+  add_cause("a low memory clock", [](Card c) { c.health.memory_clock_hz = 2.6e9; });
+  add_cause("less power", [](Card c) { c.health.power_limit_w = 500; });
+  add_cause("others on the card", [](Card c) { c.health.other_processes = 1; });
+  add_cause("another driver", [](Card c) { c.settings["driver"] = "2"; });
+  check_golden(FATHOM_SOURCE_DIR "/tests/golden/fleet_outliers.txt", all);
 }
 
 TEST_CASE("What too few cards have does not raise the bar for what all have", "[fleet]") {
@@ -113,62 +159,6 @@ TEST_CASE("What too few cards have does not raise the bar for what all have", "[
   CHECK(with.cards.front().worst.limit == plain.cards.front().worst.limit);
   CHECK(with.cards.front().worst.score == plain.cards.front().worst.score);
   CHECK(with.distributions.size() == plain.distributions.size());
-}
-
-TEST_CASE("Cards are held against those of their model and settings", "[fleet]") {
-  const auto with_less_power = [](int cards) {
-    Cards planted(0.001);
-    for (int i = 0; i < 24; ++i) {
-      GpuSummary& card = planted.add(i < cards ? 0.2 : 0);
-      if (i >= cards) continue;
-      card.settings["power limit"] = "500 W";
-      card.health.power_limit_w = 500;
-    }
-    return planted;
-  };
-  const Fleet halves = with_less_power(12).fleet();  // enough to be a kind of their own
-  CHECK(groups_of(halves).size() == 2);
-  CHECK(named(halves).empty());
-  const auto settings = differing_settings(halves);
-  REQUIRE(settings.size() == 1);
-  CHECK(settings.front().name == "power limit");
-  CHECK(settings.front().values.size() == 2);
-  const Cards few = with_less_power(2);
-  CHECK(groups_of(few.fleet()).size() == 1);
-  CHECK(named(few.fleet()).size() == 2);
-  CHECK_THAT(cause_of(few), contains("power limit 500 W"));
-}
-
-TEST_CASE("The telemetry's likeliest cause comes first", "[fleet]") {
-  const auto check = [](const char* cause, auto change) {
-    Cards planted(0.001);
-    for (int i = 0; i < 30; ++i) {
-      GpuSummary& card = planted.add(i == 9 ? 0.05 : 0);
-      card.health.uncorrected_ecc_errors = 0;
-      card.health.other_processes = 0;
-      card.health.pcie_width = 16;
-      card.health.pcie_generation = 5;
-      card.health.memory_clock_hz = 3.2e9;
-      if (i == 9) change(card);
-    }
-    const std::string found = cause_of(planted);
-    CHECK_THAT(found, contains(cause));
-    CHECK(found.empty() == (*cause == 0));
-  };
-  using Card = GpuSummary&;
-  check("", [](Card) {});
-  check("SM clock 1.8 GHz, the others' 2 GHz", [](Card c) { c.figures[0].sm_clock_hz = 1.8e9; });
-  check("hw_slowdown", [](Card c) { c.health.throttle_reasons = {"hw_slowdown"}; });
-  check("88", [](Card c) { c.health.temperature_c = 88; });
-  check("ECC errors", [](Card c) { c.health.uncorrected_ecc_errors = 2; });
-  check("remapping", [](Card c) { c.health.remapping_failed = true; });
-  check("PCIe lanes 8, the others' 16", [](Card c) { c.health.pcie_width = 8; });
-  check("PCIe generation 4, the others' 5", [](Card c) { c.health.pcie_generation = 4; });
-  check("memory clock 2.6 GHz, the others' 3.2 GHz",
-        [](Card c) { c.health.memory_clock_hz = 2.6e9; });
-  check("power limit 500 W, the others' 700 W", [](Card c) { c.health.power_limit_w = 500; });
-  check("other processes", [](Card c) { c.health.other_processes = 1; });
-  check("driver 2, the others' 1", [](Card c) { c.settings["driver"] = "2"; });
 }
 
 TEST_CASE("Planted faults are found in a simulated fleet, and hardly another card", "[fleet]") {

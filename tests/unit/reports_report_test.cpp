@@ -12,7 +12,10 @@ namespace fathom {
 namespace {
 
 Fact latency(const char* id, const char* subject, double cycles) {
-  return sample::fact(id, subject, "latency", cycles, "cycles", "memory_latency");
+  Fact f{id, subject, "latency", "cycles"};
+  f.value = cycles;
+  f.probe = "memory_latency";
+  return f;
 }
 
 /// Every table's rows have as many borders as its head.

@@ -9,36 +9,22 @@
 using namespace fathom;
 namespace fs = std::filesystem;
 
-namespace {
-
-/// One entry, one probe: small enough to read.
-Document small_document() {
-  Document d = sample::empty_run();
-  Entry e = sample::conflict_entry(2, 2, 2000);
-  e.samples = {2, 2.25, 2.5};
-  e.metric.value = 2.25;
-  e.interval = median_interval(e.samples);
-  d.entries = {std::move(e)};
-  d.probes = {sample::summary("bank_conflicts", "What does a bank conflict cost?", "A cycle.",
-                              "By clock64.", 1.5, {sample::conflict_plot()})};
-  return d;
-}
-
-}  // namespace
-
 TEST_CASE("A document comes back from disk as it was", "[results]") {
   const TestFolder folder;
   for (const Document& document :
        {sample::document(), sample::replay(), sample::empty_run(), sample::heat_map_document(),
         read_document(fs::path(FATHOM_SOURCE_DIR) / "recordings/h200/gemm/result.json"),
         read_document(fs::path(FATHOM_SOURCE_DIR) / "recordings/h200/atlas/result.json"),
-        small_document(), Document{}}) {
+        sample::small_document(), Document{}}) {
     write_document(document, folder / "result.json");
     const Document read = read_document(folder / "result.json");
     CHECK(read == document);
     CHECK(to_text(read) == file_text(folder / "result.json"));
   }
-  const std::string mark = "\xEF\xBB\xBF", text = to_text(small_document());
+  const std::filesystem::path file = FATHOM_SOURCE_DIR "/tests/unit/data/sample.json";
+  if (std::getenv("FATHOM_UPDATE_GOLDEN")) write_document(sample::small_document(), file);
+  CHECK(to_text(sample::small_document()) == file_text(file));
+  const std::string mark = "\xEF\xBB\xBF", text = to_text(sample::small_document());
   CHECK(to_text(parse_document(mark + text, "file")) == text);
   CHECK_THROWS_AS(parse_document(mark, "file"), Error);
 }
@@ -46,7 +32,7 @@ TEST_CASE("A document comes back from disk as it was", "[results]") {
 TEST_CASE("Any number and any text comes back as it was", "[results]") {
   using Limits = std::numeric_limits<double>;
   const std::string text = "a\"\\\n\x01\t/µ🙂{";
-  Document d = small_document();
+  Document d = sample::small_document();
   d.warnings = {text, ""};
   Entry& e = d.entries.front();
   e.name = text;
@@ -56,12 +42,6 @@ TEST_CASE("Any number and any text comes back as it was", "[results]") {
   e.extras = {{text, -Limits::min()}};
   e.notes = {{text, text}, {"z" + text, text}};
   CHECK(parse_document(to_text(d), "text") == d);
-}
-
-TEST_CASE("A small document has the very bytes of its golden file", "[results]") {
-  const fs::path golden = fs::path(FATHOM_SOURCE_DIR) / "tests/unit/data/small_result.json";
-  if (std::getenv("FATHOM_UPDATE_GOLDEN")) write_document(small_document(), golden);
-  CHECK(to_text(small_document()) == file_text(golden));
 }
 
 TEST_CASE("A document from before some of its fields is read without them", "[results]") {
@@ -105,7 +85,7 @@ TEST_CASE("Readers of Google Benchmark's JSON find what they look for", "[result
 }
 
 TEST_CASE("A user counter never takes the place of a field", "[results]") {
-  Document document = small_document();
+  Document document = sample::small_document();
   document.entries[0].extras = {
       {"real_time", 7},         {"name", 7},   {"fathom", 7}, {"label", 7},
       {"cycles_per_access", 7}, {"further", 7}};
@@ -125,7 +105,7 @@ TEST_CASE("A number that is not finite is refused by its path, and text is UTF-8
     CHECK(refused.code == ExitCode::document_malformed);
     CHECK_THAT(refused.text, contains("/benchmarks/2/fathom/samples/5"));
   }
-  Document document = small_document();
+  Document document = sample::small_document();
   document.probes[0].status_reason = "last words: \xff\xfe";
   CHECK(parse_document(to_text(document), "text").probes[0].status_reason ==
         "last words: \xEF\xBF\xBD\xEF\xBF\xBD");
