@@ -1,6 +1,7 @@
 // Ctrl-C, a cancelled CI job, a closed terminal.
 
 #include <pty.h>
+#include <sys/stat.h>
 
 #include "sandbox.h"
 
@@ -91,6 +92,21 @@ TEST_CASE("On a terminal a run shows its progress, on one line that it clears", 
   has(shown, "[1/2] first: 0 of 2", "[2/2] second: 1 of 2, about ");
   CHECK(shown.ends_with("\r\033[K"));
   CHECK(shown.find('\n') == std::string::npos);
+}
+
+TEST_CASE("An interrupt ends every command with one code", "[e2e]") {
+  const int number = GENERATE(SIGTERM, SIGINT, SIGHUP);
+  CAPTURE(number);
+  Sandbox box({"first"});
+  // It waits for a writer for as long as nobody comes.
+  const fs::path fifo = box.folder() / "fifo";
+  REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+  for (const char* command : {"report ", "check --baseline none ", "predict shared --patterns "}) {
+    Background waiting(words(command + fifo.string()));
+    std::this_thread::sleep_for(300ms);
+    waiting.signal(number);
+    CHECK(waiting.wait() == to_int(ExitCode::interrupted));
+  }
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ inline std::vector<std::string> words(const std::string& line) {
 class Sandbox : public Environment {
  public:
   /// Fakes for the probes with these names, and of so many GPUs; 0: as the fakes have it, one.
-  explicit Sandbox(std::initializer_list<std::string> probes, int gpus = 0) {
+  explicit Sandbox(const std::vector<std::string>& probes, int gpus = 0) {
     const fs::path programs = folder() / "bin";
     for (const fs::path& made : {programs, folder() / "pci"}) fs::create_directories(made);
     fs::create_symlink(FATHOM_FAKE_PROGRAM, programs / "fathom-device");
@@ -58,7 +58,7 @@ class Sandbox : public Environment {
     std::vector<std::string> all{"-c", "cd \"$1\"; F=$2; shift 2; " + command, "sh", folder(),
                                  FATHOM_PROGRAM};
     all.insert(all.end(), more.begin(), more.end());
-    return run_and_capture("/bin/sh", all, 60s);
+    return run_and_capture("/bin/sh", all, 100s);
   }
   /// `fathom` with these arguments, run to its end there.
   CapturedRun fathom(const std::vector<std::string>& arguments) const {
