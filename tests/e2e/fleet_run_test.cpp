@@ -7,6 +7,7 @@
 #include <sys/file.h>
 
 #include "fleet_run.h"
+#include "tools/programs.h"
 
 using namespace fathom;
 
@@ -148,4 +149,17 @@ TEST_CASE("A short probe that never gets ready is given up before the others beg
   const fs::path alone = box.gpu_folder(1) / "alone";
   for (const int pid : pids_in(alone / "copy_bandwidth.log")) CHECK_FALSE(alive(pid));
   CHECK(number_in(alone / "links.log", "beside") == 1);  // its own other part
+}
+
+TEST_CASE("The two probes that collect counters longest are never one GPU's of several", "[e2e]") {
+  const auto probes = select_probes(find_probes(fs::path(FATHOM_PROGRAM).parent_path()), {},
+                                    *find_run_suite("quick"));
+  const auto place_of = [&](const char* probe) {
+    const auto at = std::ranges::find(probes, probe, &ProbeBinary::name);
+    REQUIRE(at != probes.end());
+    return at - probes.begin();
+  };
+  // They are dealt out in turn.
+  for (int gpus = 2; gpus <= 8; ++gpus)
+    CHECK(place_of("model_validation") % gpus != place_of("copy_bandwidth") % gpus);
 }

@@ -23,6 +23,13 @@ for probe in document["fathom"]["probes"]:
   print(probe["name"], probe["status"], len(entries), probe["status_reason"])' | sed 's/ *$//'
 }
 
+# In which order the probes came to what they log with its time.
+events() {
+  for probe; do
+    sed -nE "s/^(ready|began|ended|left) (.*)/\\2 $probe \\1/p" "out/logs/$probe.log"
+  done | sort -n | sed -E 's/^[0-9]* //; s/.* ready/ready/; /[^g] left/d'
+}
+
 fleet() { "$F" fleet run --out out --no-links --suite quick --host-name box "$@"; }
 # What a fleet has left.
 told() {

@@ -44,14 +44,14 @@ std::string play(const std::vector<std::string>& lines) {
   Sandbox box(words(probes));
   std::vector<std::string> all{FATHOM_SOURCE_DIR};
   all.insert(all.end(), lines.begin(), lines.end());
-  const CapturedRun run = expect(0, box.shell(". \"$1/tests/e2e/session.sh\"", all)).no_errors();
+  const CapturedRun run = expect(0, box.shell(". \"$1/tests/e2e/session.sh\"", all)).error_lines(0);
   return steady(run.output, box);
 }
 
 }  // namespace
 
 TEST_CASE("Sessions are as they were", "[.session]") {
-  for (const auto& file : fs::directory_iterator(FATHOM_GOLDEN_FOLDER "/sessions")) {
+  for (const auto& file : fs::directory_iterator(FATHOM_SOURCE_DIR "/tests/golden/sessions")) {
     DYNAMIC_SECTION(file.path().stem().string()) {
       std::string played;
       std::vector<std::string> session;
