@@ -92,7 +92,7 @@ std::string explore_link(const std::string& text, const std::string& state);
 std::vector<std::string> figures(const std::vector<std::optional<double>>& values,
                                  const Scale& scale = {});
 
-/// For a column: the prefix that results/format.h gives to the median.
+/// For a column: the prefix that results/text.h gives to the median.
 Scale scale_for(std::vector<double> values, const std::string& unit);
 
 /// A figure with its own prefix, for a table whose rows have several units: number and unit stay on

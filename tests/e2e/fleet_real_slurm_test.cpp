@@ -189,7 +189,8 @@ class SlurmJob {
     run("job=$(sbatch --parsable --job-name=fathom --nodes=2 --gpus-per-node=2 "
         "--ntasks-per-node=2 --output=" +
         script_log().string() +
-        " " FATHOM_SLURM_SCRIPT
+        " " FATHOM_SOURCE_DIR
+        "/docs/fleet/slurm.sh"
         ") || exit 99\n"
         "until scontrol show job $job | grep -qE 'JobState=(COMPL|FAIL|CANC|TIME|NODE)'\n"
         "do sleep 0.2; done\n"

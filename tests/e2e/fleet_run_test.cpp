@@ -7,6 +7,7 @@
 #include <sys/file.h>
 
 #include "fleet_run.h"
+#include "tools/programs.h"
 
 using namespace fathom;
 
@@ -66,36 +67,6 @@ TEST_CASE("What measures a GPU runs on the CPUs near it", "[e2e][fleet]") {
   fs::remove(near);
   box.run_fleet("--alone brief");
   check("suite/logs/links.log", fmt::format("{}", fmt::join(cpus, " ")));
-}
-
-TEST_CASE("The GPUs of a host share the probes of which they collect counters", "[e2e][fleet]") {
-  struct Shared {
-    int gpus;
-    std::string flag;
-    std::vector<Names> counters_of;
-    std::vector<bool> second;  ///< whose second probe counts
-    std::string last;          ///< why the last one has none
-  };
-  const Shared shared = GENERATE(values<Shared>(
-      {{1, "--strict", {{}}, {true}, ""},
-       {2, "--strict", {{"first", "third"}, {"second"}}, {false, true}, ""},
-       {2, "--part", {{"first", "third"}, {"second"}}, {false, true}, ""},
-       {4,
-        "--strict",
-        {{"first"}, {"second"}, {"third"}, {}},
-        {false, true, false, false},
-        "its host has more GPUs than the suite has probes"},
-       {2, "--no-counters", {{}, {}}, {false, false}, "not asked for (--no-counters)"}}));
-  CAPTURE(shared.gpus, shared.flag);
-  FleetBox box({"first", "second", "third"}, shared.gpus);
-  expect(0, box.fathom(box.run_words(shared.flag)));
-  // A part leaves documents and no report.
-  CHECK(fs::exists(box.out() / "fleet.json") == (shared.flag != "--part"));
-  const json fleet = box.collect();
-  CHECK(box.counters_of() == shared.counters_of);
-  CHECK(box.counting(shared.gpus, "second") == shared.second);
-  CHECK(gpu_of(fleet, shared.gpus - 1).at("no_counters") == shared.last);
-  CHECK(fleet.at("problems").empty());
 }
 
 TEST_CASE("A run reports its own GPUs and links, and none of an earlier run's", "[e2e][fleet]") {
@@ -167,8 +138,28 @@ TEST_CASE("Jobs of one GPU each on one host keep out of each other's folders", "
   CHECK_FALSE(fs::exists(box.gpu_folder(4)));
 }
 
-TEST_CASE("A part whose check fails ends as that", "[e2e][fleet]") {
-  FleetBox box({"first", "mismatch"});
-  expect(ExitCode::check_failed, box.fathom(box.run_words("--part")));
-  box.collect(ExitCode::check_failed);
+TEST_CASE("A short probe that never gets ready is given up before the others begin",
+          "[e2e][fleet]") {
+  FleetBox box({"links", "copy_bandwidth"}, 2);
+  box.set("FAKE_LATE", "copy_bandwidth");
+  const json fleet = box.run_fleet("--alone brief --time-limit 4", ExitCode::incomplete);
+  CHECK(gpu_of(fleet, 1).at("status") == "partial");
+  has(reason_of(fleet, 1), "alone, copy_bandwidth: it was not ready within 4 s");
+  box.has_figures(1, {"alone"});
+  const fs::path alone = box.gpu_folder(1) / "alone";
+  for (const int pid : pids_in(alone / "copy_bandwidth.log")) CHECK_FALSE(alive(pid));
+  CHECK(number_in(alone / "links.log", "beside") == 1);  // its own other part
+}
+
+TEST_CASE("The two probes that collect counters longest are never one GPU's of several", "[e2e]") {
+  const auto probes = select_probes(find_probes(fs::path(FATHOM_PROGRAM).parent_path()), {},
+                                    *find_run_suite("quick"));
+  const auto place_of = [&](const char* probe) {
+    const auto at = std::ranges::find(probes, probe, &ProbeBinary::name);
+    REQUIRE(at != probes.end());
+    return at - probes.begin();
+  };
+  // They are dealt out in turn.
+  for (int gpus = 2; gpus <= 8; ++gpus)
+    CHECK(place_of("model_validation") % gpus != place_of("copy_bandwidth") % gpus);
 }

@@ -1,6 +1,7 @@
-// Ctrl-C, a cancelled CI job, a closed terminal.
+// Ctrl-C, a cancelled CI job, a closed terminal, a full disk.
 
 #include <pty.h>
+#include <sys/stat.h>
 
 #include "sandbox.h"
 
@@ -91,6 +92,56 @@ TEST_CASE("On a terminal a run shows its progress, on one line that it clears", 
   has(shown, "[1/2] first: 0 of 2", "[2/2] second: 1 of 2, about ");
   CHECK(shown.ends_with("\r\033[K"));
   CHECK(shown.find('\n') == std::string::npos);
+}
+
+TEST_CASE("An interrupt ends every command with one code", "[e2e]") {
+  const int number = GENERATE(SIGTERM, SIGINT, SIGHUP);
+  CAPTURE(number);
+  Sandbox box({"first"});
+  // It waits for a writer for as long as nobody comes.
+  const fs::path fifo = box.folder() / "fifo";
+  REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+  for (const char* command : {"report ", "check --baseline none ", "predict shared --patterns "}) {
+    Background waiting(words(command + fifo.string()));
+    std::this_thread::sleep_for(300ms);
+    waiting.signal(number);
+    CHECK(waiting.wait() == to_int(ExitCode::interrupted));
+  }
+}
+
+/// `fathom run` into "disk/out" on a file system of `size`, in a mount namespace of its own, which
+/// has to find it full; what it left is in "kept" then.
+CapturedRun run_on_small_disk(const Sandbox& box, const std::string& size) {
+  fs::create_directories(box.folder() / "disk");
+  const std::string inside =
+      "cd \"$1\" && mount -t tmpfs -o size=" + size + " none disk || exit 99; " + FATHOM_PROGRAM +
+      " run --out disk/out; status=$?; rm -f disk/out/parts/*.ballast; cp -r disk/out kept; "
+      "exit $status";
+  const std::string unshare =
+      geteuid() == 0 ? "unshare --mount" : "unshare --map-root-user --mount";
+  const CapturedRun run = run_and_capture(
+      "/bin/sh",
+      {"-c", unshare + " true || exit 99; exec " + unshare + " sh -c '" + inside + "' sh \"$1\"",
+       "sh", box.folder()},
+      60s);
+  if (code(run) == 99) SKIP("this user cannot mount a small file system");
+  return expect(ExitCode::output_full, run);
+}
+
+TEST_CASE("A full disk is refused before anything is measured", "[e2e]") {
+  Sandbox box({"first"});
+  has(run_on_small_disk(box, "4m").errors, "MiB free");
+  CHECK_FALSE(fs::exists(box.folder() / "kept" / "logs" / "first.log"));
+}
+
+TEST_CASE("A disk that becomes full during the run costs no results", "[e2e]") {
+  Sandbox box({"first", "hog"});
+  has(run_on_small_disk(box, "20m").errors, "parts");
+  for (const char* probe : {"first", "hog"}) {
+    const Document part =
+        read_document(box.folder() / "kept" / "parts" / (std::string(probe) + ".json"));
+    CHECK(entries_of(part, probe) == 2);
+  }
 }
 
 }  // namespace

@@ -13,30 +13,16 @@ inline void check_golden(const std::filesystem::path& path, const std::string& t
     return;
   }
   const std::string expected = file_text(path);
-  CAPTURE(path);
   // The first line that differs says more than two whole pages.
   std::istringstream lines(text), expected_lines(expected);
+  int number = 0;
   for (std::string line, wanted; std::getline(expected_lines, wanted);) {
+    INFO(path.string() << ':' << ++number);
     std::getline(lines, line);
     REQUIRE(line == wanted);
   }
+  CAPTURE(path);
   CHECK(text.size() == expected.size());
-}
-
-/// The same for a file of command lines, "$ fathom list --seed", and what `answer` says to the
-/// words behind `program`. How many they are.
-inline int check_answers(const std::filesystem::path& path, const std::string& program,
-                         const std::function<std::string(const std::string&)>& answer) {
-  std::string all;
-  int count = 0;
-  for (const std::string& line : lines_of(file_text(path))) {
-    if (!line.starts_with("$ " + program + " ")) continue;
-    INFO(line);
-    all += line + "\n" + answer(line.substr(program.size() + 3));
-    ++count;
-  }
-  check_golden(path, all);
-  return count;
 }
 
 }  // namespace fathom

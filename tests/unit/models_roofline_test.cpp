@@ -7,7 +7,7 @@ const MemoryCeiling dram{"DRAM", 4e12, "made up"};
 const MemoryCeiling l2{"L2", 8e12, "made up"};
 const ComputeCeiling bf16{"bf16", 1000e12, "made up"};
 
-// A kernel that DRAM bounds is held against tests/golden/predictions.txt.
+// A kernel that DRAM bounds is held against tests/golden/sessions/predictions.txt.
 TEST_CASE("At the ridge arithmetic binds, and of several levels the slowest", "[models]") {
   const Roofline at = roofline({dram}, bf16, {.flops = 250e9, .traffic = {{"DRAM", 1e9}}});
   CHECK(at.bound_by == "bf16");

@@ -7,7 +7,7 @@ namespace fathom::models {
 namespace {
 
 // What `fathom predict swizzle` prints of the tiles of S8 and of a matrix product is held against
-// tests/golden/predictions.txt.
+// tests/golden/sessions/predictions.txt.
 using Order = TileAccess::Order;
 
 /// Rows are stored and columns loaded, as a transpose does; operands of fp16 by 16 bytes a lane.

@@ -1,4 +1,5 @@
-// Grids and matrix products in waves of blocks, beyond what tests/golden/predictions.txt has.
+// Grids and matrix products in waves of blocks, beyond what tests/golden/sessions/predictions.txt
+// has.
 
 #include "models/waves.h"
 
