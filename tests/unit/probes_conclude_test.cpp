@@ -5,11 +5,13 @@
 #include "probes/energy/loops.h"
 #include "probes/instructions/instructions.h"
 #include "results/document_io.h"
+#include "tests/golden/golden.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 
 using namespace fathom;
 using planted::fact;
+using namespace fathom::instructions;
 
 TEST_CASE("without entries a probe has no answer, and each fact says why it has no value",
           "[probes]") {
@@ -132,4 +134,28 @@ TEST_CASE("without counters the clocks decide", "[probes]") {
   named(slower, &Entry::name, "bank_conflicts/load/bits:64/pairs:i^2").metric.value = 2.01;
   planted::check_verdicts(bank_conflicts::conclude, "S4",
                           {{ClaimVerdict::confirmed, entries}, {ClaimVerdict::refuted, slower}});
+}
+
+TEST_CASE(
+    "every instruction has a subject of its own, and bounds and reasons as they were looked at",
+    "[probes]") {
+  std::set<std::string_view> subjects;
+  std::string all;
+  for (const Instruction& instruction : all_instructions()) {
+    CAPTURE(instruction.id);
+    CHECK(subjects.insert(instruction.subject).second);
+    CHECK((instruction.results >= 32 && instruction.usual_latency > 0));
+    // Results a clock and SM by compute capability: what the schedulers issue where nothing is
+    // published, none where it does not run.
+    all += instruction.id + ":";
+    for (const int capability : {75, 80, 86, 89, 90, 100, 120}) {
+      const auto bound = throughput_bound(instruction, capability / 10, capability % 10);
+      const bool runs = instruction.runs_on(capability / 10, capability % 10);
+      all += !runs ? " -" : bound ? fmt::format(" {:.6g}", bound->value) : " ?";
+    }
+    all += "\n";
+  }
+  for (const Fact& fact : instructions::conclude({}).facts)
+    all += fmt::format("{}: {}\n", fact.id, fact.reason);
+  check_golden(FATHOM_SOURCE_DIR "/tests/golden/instructions.txt", all);
 }
