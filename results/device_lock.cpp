@@ -70,17 +70,13 @@ bool try_lock(int fd, const std::string& path) {
   return true;
 }
 
-/// With its arguments, among them the folder, by which a user knows the run.
-std::string own_command() {
-  std::ifstream file("/proc/self/cmdline");
-  std::string text((std::istreambuf_iterator<char>(file)), {});
-  std::ranges::replace(text, '\0', ' ');
-  text.erase(text.find_last_not_of(' ') + 1);  // npos + 1 is 0
-  return quotable(text, 200);
-}
-
+/// The process with its command's arguments, among them the folder, by which a user knows the run.
 void write_holder(int fd) {
-  const std::string text = fmt::format("{} ({}, since {})\n", getpid(), own_command(),
+  std::ifstream file("/proc/self/cmdline");
+  std::string command((std::istreambuf_iterator<char>(file)), {});
+  std::ranges::replace(command, '\0', ' ');
+  command.erase(command.find_last_not_of(' ') + 1);  // npos + 1 is 0
+  const std::string text = fmt::format("{} ({}, since {})\n", getpid(), quotable(command, 200),
                                        utc_time(std::chrono::system_clock::now()));
   // The lock holds without this text too: it only lets others name the holder.
   if (ftruncate(fd, 0) == 0) {
