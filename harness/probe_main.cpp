@@ -327,8 +327,7 @@ ExitCode probe_main(int argc, char** argv, const Probe& probe) {
   if (probe.check_options) probe.check_options(options->own);
   std::optional<OutputFile> out;
   if (!options->list_only) out = writable_output(options->out);
-  std::vector<char*> arguments;
-  for (std::string& argument : options->benchmark_arguments) arguments.push_back(argument.data());
+  std::vector<char*>& arguments = options->benchmark_arguments;
   int count = static_cast<int>(arguments.size());
   benchmark::Initialize(&count, arguments.data());
   if (count > 1) {

@@ -56,7 +56,7 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
     if (argument.starts_with("--benchmark_") || argument.starts_with("--v=")) {
       options.list_only |= argument.starts_with("--benchmark_list_tests") &&
                            !argument.ends_with("=false") && !argument.ends_with("=0");
-      options.benchmark_arguments.push_back(argument);
+      options.benchmark_arguments.push_back(argv[i]);
     } else if (probe.child && argument == "--child") {
       options.child = true;  // in no help
     } else {

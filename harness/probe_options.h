@@ -19,12 +19,12 @@ struct ProbeOptions {
   bool describe = false;  ///< print what the probe is, as JSON, and end
   bool child = false;     ///< Probe::child
   std::uint64_t seed = 1;
-  double time_limit_s = 0;                       ///< of sampling one case; 0: the suite's own
-  int progress_fd = -1;                          ///< lines "done total elapsed_s name" go there
-  int start_fd = -1;                             ///< a socket: --start-fd
-  OptionValues own;                              ///< of the probe's own options, defaults filled in
-  bool list_only = false;                        ///< --benchmark_list_tests
-  std::vector<std::string> benchmark_arguments;  ///< argv for Google Benchmark, program name first
+  double time_limit_s = 0;                 ///< of sampling one case; 0: the suite's own
+  int progress_fd = -1;                    ///< lines "done total elapsed_s name" go there
+  int start_fd = -1;                       ///< a socket: --start-fd
+  OptionValues own;                        ///< of the probe's own options, defaults filled in
+  bool list_only = false;                  ///< --benchmark_list_tests
+  std::vector<char*> benchmark_arguments;  ///< argv for Google Benchmark, program name first
 };
 
 /// Throws Error(bad_input) for anything unknown, with the nearest known flag; prints help and

@@ -14,23 +14,18 @@
 
 namespace fathom {
 
-/// All of `fathom`'s commands; those of program_commands only by name. Of those that are only
-/// there, `list` prints the probes with their questions and claims, and the suites; `doctor` what
-/// is in order on this machine and what is not, with the code of the first failing check.
+/// All of `fathom`'s commands; those of program_commands only by name. Their help says what they do
+/// and how they end. Of those that are here alone, `doctor` ends with the code of the first failing
+/// check.
 std::vector<Command> tool_commands();
 
-/// Measures, or replays the recording where there is no GPU, and writes document and report. Its
-/// code is what the probes' failures amount to; an Error where nothing could be done at all.
+/// Its code is what the probes' failures amount to; an Error where nothing could be done at all.
 Command run_command();
-/// Makes the report of a result document, or the HTML page of several; they stay as they are.
 Command report_command();
-/// Prints what differs between two results of any machines. Ok whatever differs; Error(incomplete)
-/// where they share no figure. What another tool left is fathom-gate's to read.
+/// Of Fathom's own documents: what another tool left is fathom-gate's to read.
 Command compare_command();
-/// Writes what a result document holds for another program; Error(incomplete) where it holds
-/// nothing for that one.
+/// Error(incomplete) where a document holds nothing for the other program.
 Command export_command();
-/// `recording add`: puts a result into the folder of recordings.
 Command recording_command();
 
 struct RunArguments {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <regex>
 #include <sstream>
 #include <stdexcept>
 
@@ -23,10 +22,9 @@ namespace {
 
 /// Text that roff takes as it is.
 std::string escaped(const std::string& text) {
-  static const std::regex backslash(R"(\\)"), dash("-");
-  const std::string roff =
-      std::regex_replace(std::regex_replace(text, backslash, R"(\e)"), dash, R"(\-)");
-  return roff.starts_with('.') || roff.starts_with('\'') ? "\\&" + roff : roff;
+  std::string roff = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
+  for (const char c : text) roff += c == '\\' ? "\\e" : c == '-' ? "\\-" : std::string(1, c);
+  return roff;
 }
 
 /// Prose in lines of roff: a new sentence begins a new line, and no line is long.

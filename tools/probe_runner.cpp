@@ -127,19 +127,16 @@ class Run {
       progress_.start_probe(i, probe.binary.name);
       try {
         if (!probe.child) {
-          progress_.clear();
           finish_ending();
           start(probe);
         }
         const bool has_measured = measure(probe);
-        progress_.clear();
         finish_ending();
         if (has_measured)
           ending = &probe;
         else
           finish(probe);
       } catch (const Error& error) {  // it could not be started: the others' results stay
-        progress_.clear();
         add(probe, {ProbeStatus::failed, error.what(), error.code()}, std::nullopt);
       }
     }
@@ -248,6 +245,7 @@ class Run {
     const std::string& name = probe.binary.name;
     measured_.causes.push_back(outcome.cause);
     if (stops_the_run(outcome.cause)) stopper_ = outcome;
+    progress_.clear();
     print_out(fmt::format("{}: {} cases in {}{}\n", name, left ? left->entries.size() : 0,
                           spoken_duration(seconds_since(probe.start, probe.done)),
                           outcome.reason.empty() ? "" : "; incomplete: " + clean(outcome.reason)));

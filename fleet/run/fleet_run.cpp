@@ -84,7 +84,18 @@ class FleetRun {
       no_folder = error;
       own.out.clear();
     }
-    const SeenGpus seen = look_at_gpus(own);
+    std::vector<GpuJob> seen;
+    std::optional<Error> unseen;  // why this rank sees none
+    try {
+      if (!arguments_.replay) seen = query_gpus(program_folder());
+    } catch (const Error& error) {
+      if (!launcher_) throw;
+      unseen = error;
+    }
+    for (const GpuJob& gpu : seen) {
+      const bool mig = gpu.summary.gpu_name.find(" MIG ") != std::string::npos;
+      own.gpus.push_back(mig ? std::string(mig_mark) + gpu.uuid : gpu.uuid);
+    }
     std::vector<RankWord> all{own};
     try {
       if (launcher_) {
@@ -101,6 +112,10 @@ class FleetRun {
     note_.run = all.front().run;
     root_ = all.front().out;
     jobs_ = jobs_of_rank(arguments_, all, static_cast<std::size_t>(rank_), seen, host_);
+    if (unseen) {
+      jobs_.front().summary.reason = unseen->what();
+      jobs_.front().summary.exit_code = to_int(unseen->code());
+    }
     note_.host = arguments_.host_name = jobs_.front().summary.host;
     for (GpuJob& job : jobs_) job.summary.run = note_.run;
     return launcher_ ? run_rank(all) : run_host();
@@ -116,21 +131,6 @@ class FleetRun {
   bool has_ended(int rank) const {
     const auto other = read_note(root_, rank);
     return other && other->run == note_.run && other->ended;
-  }
-
-  SeenGpus look_at_gpus(RankWord& own) const {
-    SeenGpus seen;
-    try {
-      if (!arguments_.replay) seen.gpus = query_gpus(program_folder());
-    } catch (const Error& error) {
-      if (!launcher_) throw;
-      seen = {.problem = error.what(), .code = to_int(error.code())};
-    }
-    for (const GpuJob& gpu : seen.gpus) {
-      const bool mig = gpu.summary.gpu_name.find(" MIG ") != std::string::npos;
-      own.gpus.push_back(mig ? std::string(mig_mark) + gpu.uuid : gpu.uuid);
-    }
-    return seen;
   }
 
   /// All GPUs of this host from this one process. Several jobs may write into one folder: each GPU

@@ -182,7 +182,7 @@ bool HostBarrier::all_here(SignalInbox& inbox) {
 
 std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
                                  const std::vector<RankWord>& all, std::size_t rank,
-                                 const SeenGpus& seen, Host& host) {
+                                 const std::vector<GpuJob>& seen, Host& host) {
   const std::vector<std::size_t> ranks = ranks_of_host(all, rank);
   const auto local = static_cast<std::size_t>(std::ranges::find(ranks, rank) - ranks.begin());
   std::vector<GpuJob> jobs;
@@ -207,8 +207,8 @@ std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
       has_one = true;
       if (!gpus[i].starts_with(mig_mark)) (each == rank ? own : others) += "," + gpus[i];
       if (each == rank) {
-        GpuJob& job = add(seen.gpus[i]);
-        job.only_visible = seen.gpus.size() == 1;
+        GpuJob& job = add(seen[i]);
+        job.only_visible = seen.size() == 1;
         job.place = host.gpus;
       }
       ++host.gpus;
@@ -219,13 +219,10 @@ std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
     fleet::GpuSummary& s = add({}).summary;
     s.source = Source::measured;
     s.uuid_hash.clear();
-    s.reason = seen.problem;
-    if (s.reason.empty())
-      s.reason = fmt::format(
-          "no GPU is left for it: its host has {}, and it sees {}; start one rank a GPU, and let "
-          "each see its own or all of its host's",
-          counted(ranks.size(), "rank"), counted(seen.gpus.size(), "GPU"));
-    s.exit_code = seen.code;
+    s.reason = fmt::format(
+        "no GPU is left for it: its host has {}, and it sees {}; start one rank a GPU, and let "
+        "each see its own or all of its host's",
+        counted(ranks.size(), "rank"), counted(seen.size(), "GPU"));
   }
   return jobs;
 }

@@ -141,13 +141,6 @@ struct GpuJob {
   fleet::GpuSummary summary{};
 };
 
-/// What a rank sees, or why it sees nothing.
-struct SeenGpus {
-  std::vector<GpuJob> gpus{};
-  std::string problem{};
-  int code = to_int(ExitCode::incomplete);
-};
-
 /// The job of a GPU that was seen, before anything was measured; without one, of a replay.
 GpuJob job_of(GpuJob seen, const std::string& host, std::size_t number,
               std::optional<int> rank = std::nullopt);
@@ -155,10 +148,10 @@ GpuJob job_of(GpuJob seen, const std::string& host, std::size_t number,
 /// The GPUs that a rank takes: the only rank of a host, as a process without a launcher is, all
 /// that it sees; else each the first one that no rank before it has. A rank without a GPU has a job
 /// that says why. A host's name gets a number where another host's ranks have the same one. Says in
-/// `host` what GPUs the host has in all ranks. `seen`: not looked at in a replay.
+/// `host` what GPUs the host has in all ranks. `seen`: those that it sees; none in a replay.
 std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
                                  const std::vector<RankWord>& all, std::size_t rank,
-                                 const SeenGpus& seen, Host& host);
+                                 const std::vector<GpuJob>& seen, Host& host);
 
 /// A lock on a file that is made for it, held until what comes back is closed; nothing: another
 /// process has it. Storage without locks gives one to everybody: that is no reason not to measure.

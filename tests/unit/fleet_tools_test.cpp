@@ -33,11 +33,11 @@ TEST_CASE("Each rank takes the first GPU that no rank before it has, the only on
   // where none are named.
   const auto taken = [](const std::vector<std::string>& visible) {
     std::vector<RankWord> all(visible.size());
-    std::vector<SeenGpus> seen(visible.size());
+    std::vector<std::vector<GpuJob>> seen(visible.size());
     for (std::size_t rank = 0; rank < visible.size(); ++rank)
       for (const char gpu : visible[rank]) {
         all[rank].gpus.push_back((gpu < 'a' ? std::string(mig_mark) : "") + gpu);
-        seen[rank].gpus.emplace_back().uuid = gpu;
+        seen[rank].emplace_back().uuid = gpu;
       }
     std::string text;
     for (std::size_t rank = 0; rank < visible.size(); ++rank) {
@@ -140,8 +140,8 @@ TEST_CASE("A part that lacks a probe is incomplete, whatever its run's exit code
 }
 
 TEST_CASE("Ranks have numbers on their hosts, and so have hosts of one name", "[fleet]") {
-  SeenGpus seen;
-  for (const char* uuid : {"a", "b"}) seen.gpus.emplace_back().uuid = uuid;
+  std::vector<GpuJob> seen;
+  for (const char* uuid : {"a", "b"}) seen.emplace_back().uuid = uuid;
   std::vector<RankWord> all(3, {.host = "n", .gpus = {"a", "b"}});
   Host host;
   const GpuJob second = jobs_of_rank({}, all, 1, seen, host).at(0);
