@@ -57,6 +57,7 @@ TEST_CASE("What each format says of facts, of entries where there are none, and 
   entries.facts.clear();
   entries.entries.resize(2);
   entries.entries[0].verdict = {VerdictStatus::wrong_output, {"3 words differ"}, {}};
+  entries.entries[1].verdict.status = VerdictStatus::noisy;
   Document none = entries, replay = sample::replay(), simulated = recorded_atlas();
   none.entries.clear();
   replay.facts.resize(1);

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <tuple>
 
 #include "models/roofline.h"
 #include "reports/facts.h"
@@ -22,26 +21,25 @@ namespace {
 using namespace models;
 using Json = nlohmann::ordered_json;
 
-/// Where the table keeps a precision's peak, how wide a product's elements are, and what an entry's
-/// axis of types may call it beside its name.
+/// A precision by its name and by what else an entry's axis of types may call it, where the table
+/// keeps its peak, and how wide a product's elements are.
 struct Precision {
-  std::string name;
+  std::vector<std::string> names;
   Sourced<double> GpuSpec::*peak;
   double input_bytes, output_bytes;
-  std::vector<std::string> other_names{};
 };
 
-const std::vector<Precision> precision_table{{"fp64", &GpuSpec::fp64_flops, 8, 8, {"double"}},
-                                             {"fp64-tensor", &GpuSpec::fp64_tensor_flops, 8, 8},
-                                             {"fp32", &GpuSpec::fp32_flops, 4, 4, {"float"}},
-                                             {"tf32", &GpuSpec::tf32_flops, 4, 4},
-                                             {"fp16", &GpuSpec::fp16_flops, 2, 2, {"half"}},
-                                             {"bf16", &GpuSpec::bf16_flops, 2, 2, {"bfloat16"}},
-                                             {"fp8", &GpuSpec::fp8_flops, 1, 2, {"e4m3", "e5m2"}},
-                                             {"int8", &GpuSpec::int8_ops, 1, 4}};
+const std::vector<Precision> precision_table{{{"fp64", "double"}, &GpuSpec::fp64_flops, 8, 8},
+                                             {{"fp64-tensor"}, &GpuSpec::fp64_tensor_flops, 8, 8},
+                                             {{"fp32", "float"}, &GpuSpec::fp32_flops, 4, 4},
+                                             {{"tf32"}, &GpuSpec::tf32_flops, 4, 4},
+                                             {{"fp16", "half"}, &GpuSpec::fp16_flops, 2, 2},
+                                             {{"bf16", "bfloat16"}, &GpuSpec::bf16_flops, 2, 2},
+                                             {{"fp8", "e4m3", "e5m2"}, &GpuSpec::fp8_flops, 1, 2},
+                                             {{"int8"}, &GpuSpec::int8_ops, 1, 4}};
 
 const Precision& find_precision(const std::string& name) {
-  return *std::ranges::find(precision_table, name, &Precision::name);
+  return *std::ranges::find(precision_table, name, [](auto& known) { return known.names.front(); });
 }
 
 /// Unless DRAM's counter says that most of the entry's bytes were written: writes alone can be
@@ -56,9 +54,8 @@ bool reads_dram(const Entry& entry) {
 bool has_precision(const Entry& entry, const Precision& precision) {
   return std::ranges::any_of(entry.axes, [&](const auto& axis) {
     const auto* text = std::get_if<std::string>(&axis.second);
-    const bool names_type = axis.first == "type" || axis.first == "precision";
-    return names_type && text &&
-           (*text == precision.name || std::ranges::count(precision.other_names, *text) > 0);
+    return (axis.first == "type" || axis.first == "precision") && text &&
+           std::ranges::count(precision.names, *text) > 0;
   });
 }
 
@@ -240,16 +237,16 @@ Prediction predict(RooflineArguments arguments) {
 
   Prediction said{.text = machine->origin + "\n"};
   Json ceilings = Json::array();
-  for (const auto& [name, unit, figure] :
-       {std::tuple<std::string, std::string, MachineFigure>{"DRAM", "B/s", bandwidth},
-        {precision, precision == "int8" ? "op/s" : "FLOP/s", *peak}}) {
+  const auto add = [&](const std::string& name, const char* unit, const MachineFigure& figure) {
     ceilings.push_back({{"name", name},
                         {"value", figure.value},
                         {"unit", unit},
                         {"origin", figure.origin},
                         {"source", figure.source}});
     say_line(said, name, format_quantity(figure.value, unit), figure.origin + ": " + figure.source);
-  }
+  };
+  add("DRAM", "B/s", bandwidth);
+  add(precision, precision == "int8" ? "op/s" : "FLOP/s", *peak);
   say_line(said, "ridge point", format_number(ridge) + " FLOP/B",
            fmt::format("below it DRAM bounds, above it {}", precision));
   said.json = {{"gpu", machine->name},
@@ -264,7 +261,7 @@ Prediction predict(RooflineArguments arguments) {
 
 void add_flags(CLI::App& app, RooflineArguments& arguments) {
   std::vector<std::string> precisions;
-  for (const Precision& precision : precision_table) precisions.push_back(precision.name);
+  for (const Precision& precision : precision_table) precisions.push_back(precision.names.front());
   add_machine_flags(app, arguments.machine);
   word_flag(app, "--precision", arguments.precision,
             "Arithmetic: fp64 and fp32 of the CUDA cores, fp64-tensor, tf32, fp16, bf16, fp8, int8 "

@@ -58,8 +58,13 @@ constexpr struct {
     {"--shared-expert", &TransformerShape::shared_intermediate,
      "Intermediate size of the expert that every token passes"}};
 
-/// The config's shape with what flags say instead.
-TransformerShape shape_of(const TransformerArguments& a) {
+/// By its number of parameters, or by a shape: the config's with what flags say instead.
+Transformer model_of(const TransformerArguments& a) {
+  if (a.parameters > 0) return transformer_of_size(a.parameters, a.active);
+  if (a.config.empty() && a.shape.layers == 0)
+    throw Error(ExitCode::bad_input,
+                "Nothing to predict: give a model's config.json (--config FILE), its shape "
+                "(--layers, --hidden, ...), or its size (--params 8B).");
   TransformerShape shape;
   if (!a.config.empty()) shape = shape_from_config(a.config, a.load.context);
   for (const auto& [flag, field, description] : number_flags)
@@ -67,16 +72,7 @@ TransformerShape shape_of(const TransformerArguments& a) {
   shape.tied_embeddings = shape.tied_embeddings || a.shape.tied_embeddings;
   shape.qkv_bias = shape.qkv_bias || a.shape.qkv_bias;
   if (a.plain_mlp) shape.gated_mlp = false;
-  return shape;
-}
-
-Transformer model_of(const TransformerArguments& a) {
-  if (a.parameters > 0) return transformer_of_size(a.parameters, a.active);
-  if (a.config.empty() && a.shape.layers == 0)
-    throw Error(ExitCode::bad_input,
-                "Nothing to predict: give a model's config.json (--config FILE), its shape "
-                "(--layers, --hidden, ...), or its size (--params 8B).");
-  return transformer_of_shape(shape_of(a));
+  return transformer_of_shape(shape);
 }
 
 OnGpu on_gpu(const Machine& machine, const Transformer& model, const TransformerArguments& a,
