@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034  # SOURCE is for the lines
 # Runs the lines of a session that begin with "$ " (sessions_test.cpp) and shows what each says:
 # session.sh SOURCE_DIR LINE..., in the sandbox's folder. F is `fathom`.
 PATH=$(dirname "$F"):$PATH
