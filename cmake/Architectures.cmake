@@ -1,5 +1,5 @@
-# Which GPU the kernels are compiled for: FATHOM_ARCHITECTURES where the user set it, else the GPU
-# that is in this machine, else Hopper. Include before CudaLanguage.cmake.
+# Which GPU the kernels are compiled for: FATHOM_ARCHITECTURES where the user set it, else the GPUs
+# of this machine, else Hopper. Include before Cuda.cmake.
 
 # Turing, A100, other Ampere, Ada, Hopper, Blackwell data centre and desktop.
 set(FATHOM_ALL_ARCHITECTURES 75 80 86 89 90a 100a 120a)
@@ -7,46 +7,27 @@ set(FATHOM_ALL_ARCHITECTURES 75 80 86 89 90a 100a 120a)
 set(FATHOM_ARCHITECTURES "" CACHE STRING
   "Architectures to compile for: '80;90a', 'all'; empty: the GPU in this machine, else 90a")
 
-# "9.0" -> "90a". From compute capability 9.0 on the 'a' variant is the one that has wgmma, TMA
-# with multicast, setmaxnreg and their successors; it runs on that very capability only.
-function(fathom_architecture_of_capability capability result)
-  string(REPLACE "." "" number "${capability}")
-  if(number GREATER_EQUAL 90)
-    string(APPEND number "a")
-  endif()
-  set(${result} ${number} PARENT_SCOPE)
-endfunction()
-
-function(fathom_architectures_of_machine result)
-  set(architectures "")
-  find_program(FATHOM_NVIDIA_SMI nvidia-smi)
-  mark_as_advanced(FATHOM_NVIDIA_SMI)
-  if(FATHOM_NVIDIA_SMI)
-    execute_process(
-      COMMAND ${FATHOM_NVIDIA_SMI} --query-gpu=compute_cap --format=csv,noheader
-      OUTPUT_VARIABLE capabilities ERROR_QUIET RESULT_VARIABLE status TIMEOUT 30)
-    # A broken driver makes nvidia-smi print a sentence: take only what looks like a capability.
-    string(REGEX MATCHALL "[0-9]+\\.[0-9]+" capabilities "${capabilities}")
-    if(status EQUAL 0)
-      foreach(capability IN LISTS capabilities)
-        fathom_architecture_of_capability(${capability} architecture)
-        list(APPEND architectures ${architecture})
-      endforeach()
-      list(REMOVE_DUPLICATES architectures)
-    endif()
-  endif()
-  set(${result} ${architectures} PARENT_SCOPE)
-endfunction()
-
 set(CMAKE_CUDA_ARCHITECTURES ${FATHOM_ARCHITECTURES})
 if(FATHOM_ARCHITECTURES STREQUAL "all")
   set(CMAKE_CUDA_ARCHITECTURES ${FATHOM_ALL_ARCHITECTURES})
-endif()
-if(NOT CMAKE_CUDA_ARCHITECTURES)
-  fathom_architectures_of_machine(CMAKE_CUDA_ARCHITECTURES)
-endif()
-if(NOT CMAKE_CUDA_ARCHITECTURES)
-  set(CMAKE_CUDA_ARCHITECTURES 90a)
+elseif(NOT FATHOM_ARCHITECTURES)
+  find_program(FATHOM_NVIDIA_SMI nvidia-smi)
+  mark_as_advanced(FATHOM_NVIDIA_SMI)
+  execute_process(
+    COMMAND ${FATHOM_NVIDIA_SMI} --query-gpu=compute_cap --format=csv,noheader
+    OUTPUT_VARIABLE fathom_found ERROR_QUIET RESULT_VARIABLE fathom_status TIMEOUT 30)
+  # A broken driver makes nvidia-smi print a sentence: take only what looks like a capability.
+  if(fathom_status EQUAL 0)
+    string(REGEX MATCHALL "[0-9]+\\.[0-9]+" CMAKE_CUDA_ARCHITECTURES "${fathom_found}")
+  endif()
+  list(REMOVE_DUPLICATES CMAKE_CUDA_ARCHITECTURES)
+  list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "\\." "")
+  # "9.0" -> "90a". From 9.0 on the 'a' variant is the one that has wgmma, TMA with multicast,
+  # setmaxnreg and their successors; it runs on that very capability only.
+  list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "^(9.|...+)$" "\\1a")
+  if(NOT CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 90a)
+  endif()
 endif()
 
 # "-real": machine code only. A PTX that the driver compiles at run time would be other code than

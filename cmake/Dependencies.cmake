@@ -1,7 +1,7 @@
 # Finds what Fathom is built from, as cmake/dependencies.txt lists it. Each library is looked for on
 # the machine first; where it is absent, its source is fetched at the commit that stands there.
 # `./fathom` installs the packages before it comes to that. The CUDA toolkit is in
-# CudaDependencies.cmake.
+# Cuda.cmake.
 #
 # Targets: CLI11::CLI11, fmt::fmt, nlohmann_json::nlohmann_json, simdjson::simdjson, ZLIB::ZLIB,
 # Boost::math (headers only); with FATHOM_GATE tomlplusplus::tomlplusplus; with FATHOM_CUDA
@@ -27,6 +27,20 @@ macro(fathom_dependency package)
     message(STATUS "${package}: ${${package}_VERSION} ${${package}_DIR}")
   else()
     message(STATUS "${package}: fetched from ${fathom_repository} at ${fathom_commit}")
+  endif()
+endmacro()
+
+# fathom_header_dependency(<name in the list> <target> <variable> <header>): of headers alone, and not
+# every package of it has CMake files: looks for a header itself.
+macro(fathom_header_dependency package target variable header)
+  find_path(${variable} ${header} HINTS ${Boost_INCLUDE_DIR} ${BOOST_ROOT}/include)
+  mark_as_advanced(${variable})
+  if(${variable})
+    add_library(${target} INTERFACE IMPORTED GLOBAL)
+    target_include_directories(${target} INTERFACE ${${variable}})
+    message(STATUS "${package}: ${${variable}}")
+  else()
+    fathom_dependency(${package})
   endif()
 endmacro()
 
@@ -59,30 +73,16 @@ if(FATHOM_GATE)
   fathom_dependency(tomlplusplus)
 endif()
 
-# Boost.Math: headers only, and not every package of it has CMake files: look for a header itself.
-find_path(FATHOM_BOOST_INCLUDE_DIR boost/math/distributions/students_t.hpp
-  HINTS ${Boost_INCLUDE_DIR} ${BOOST_ROOT}/include)
-mark_as_advanced(FATHOM_BOOST_INCLUDE_DIR)
-if(FATHOM_BOOST_INCLUDE_DIR)
-  add_library(Boost::math INTERFACE IMPORTED GLOBAL)
-  target_include_directories(Boost::math INTERFACE ${FATHOM_BOOST_INCLUDE_DIR})
-  message(STATUS "Boost.Math: ${FATHOM_BOOST_INCLUDE_DIR}")
-else()
-  fathom_dependency(boost_math)
-endif()
+fathom_header_dependency(boost_math Boost::math FATHOM_BOOST_INCLUDE_DIR
+  boost/math/distributions/students_t.hpp)
 
 if(FATHOM_TESTS)
   fathom_dependency(Catch2)
   fathom_dependency(pugixml)
-  find_path(FATHOM_VALIJSON_INCLUDE_DIR valijson/validator.hpp)
-  mark_as_advanced(FATHOM_VALIJSON_INCLUDE_DIR)
+  fathom_header_dependency(valijson ValiJSON::valijson FATHOM_VALIJSON_INCLUDE_DIR
+    valijson/validator.hpp)
   if(FATHOM_VALIJSON_INCLUDE_DIR)
-    add_library(ValiJSON::valijson INTERFACE IMPORTED GLOBAL)
-    target_include_directories(ValiJSON::valijson INTERFACE ${FATHOM_VALIJSON_INCLUDE_DIR})
     target_compile_definitions(ValiJSON::valijson INTERFACE VALIJSON_USE_EXCEPTIONS=1)
-    message(STATUS "valijson: ${FATHOM_VALIJSON_INCLUDE_DIR}")
-  else()
-    fathom_dependency(valijson)
   endif()
   if(NOT Catch2_FOUND)
     list(APPEND CMAKE_MODULE_PATH ${catch2_SOURCE_DIR}/extras)

@@ -246,7 +246,7 @@ TEST_CASE("Under Slurm a rank that dies, or is killed itself, takes nobody with 
   const int status = job.command->wait();
   CHECK((itself ? status != 0 : status == to_int(ExitCode::incomplete)));
   CHECK(statuses(job.box.fleet()) == Names{"complete", "complete", "failed", "complete"});
-  has(job.box.page(), itself ? "rank 2" : "SIGKILL");
+  has(job.box.report(), itself ? "rank 2" : "SIGKILL");
 }
 
 TEST_CASE("The batch script reports before its time is up, and of a step that Slurm has ended",
@@ -263,7 +263,7 @@ TEST_CASE("The batch script reports before its time is up, and of a step that Sl
   // What was measured before is there.
   const auto summary = json::parse(file_text(job.box.out() / "gpus" / "n1-0" / "gpu.json"));
   CHECK_FALSE(summary.at("metrics").at("name").empty());
-  CHECK_FALSE(job.box.page().empty());
+  CHECK_FALSE(job.box.report().empty());
 }
 
 TEST_CASE("srun without an MPI says so, and nobody waits", "[e2e][fleet][slurm]") {

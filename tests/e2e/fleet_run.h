@@ -48,61 +48,13 @@ class FleetBox : public Sandbox {
     expect(expected, fathom(run_words(flags)));
     return fleet();
   }
-  json collect(ExitCode expected = ExitCode::ok) const {
-    expect(expected, call("fleet collect out"));
-    return fleet();
-  }
   json fleet() const { return json::parse(file_text(out() / "fleet.json")); }
   fs::path gpu_folder(int gpu) const { return out() / "gpus" / fmt::format("box-{}", gpu); }
-  json summary(int gpu) const { return json::parse(file_text(gpu_folder(gpu) / "gpu.json")); }
-  /// The GPU's figures of its first metric are the fakes'.
-  void has_figures(int gpu, std::initializer_list<const char*> parts) const {
-    for (const char* part : parts) CHECK(summary(gpu).at("metrics").at(part).at(0) == 1e-6);
+  /// The GPU's figure of its first metric, alone, is the fakes'.
+  void has_figures_alone(int gpu) const {
+    const json summary = json::parse(file_text(gpu_folder(gpu) / "gpu.json"));
+    CHECK(summary.at("metrics").at("alone").at(0) == 1e-6);
   }
-
-  /// In turn, none while another measures, and all of them ready before the first of all does.
-  void check_turns(int gpus, const std::string& probe) const {
-    const auto at = [&](int gpu, const std::string& log, const char* what) {
-      return number_in(gpu_folder(gpu) / "alone" / (log + ".log"), what);
-    };
-    for (int gpu = 0; gpu < gpus; ++gpu) {
-      CAPTURE(gpu, probe);
-      CHECK(at(gpu, probe, "ready") > 0);
-      CHECK(at(gpu, probe, "ready") < at(0, "links", "began"));
-      if (gpu > 0) CHECK(at(gpu - 1, probe, "ended") < at(gpu, probe, "began"));
-    }
-  }
-
-  /// For a fake probe in the suite of each GPU: whether it was to collect counters. Alone it never
-  /// is.
-  std::vector<bool> counting(int gpus, const std::string& probe = "first") const {
-    const auto of = [&](int gpu, const char* part) {
-      const std::string log = file_text(gpu_folder(gpu) / part / "logs" / (probe + ".log"));
-      has(log, "log of " + probe);
-      const bool counts = log.find("flag --no-counters") == log.npos;
-      CHECK((log.find("timed only") == log.npos) == counts);
-      return counts;
-    };
-    std::vector<bool> all;
-    for (int gpu = 0; gpu < gpus; ++gpu) {
-      if (fs::exists(gpu_folder(gpu) / "alone")) CHECK_FALSE(of(gpu, "alone"));
-      all.push_back(of(gpu, "suite"));
-    }
-    return all;
-  }
-
-  /// The probes that each GPU's summary says it was to collect counters for.
-  std::vector<Names> counters_of() const {
-    std::vector<Names> all;
-    for (const json fleet = this->fleet(); const json& gpu : fleet.at("gpus")) {
-      all.push_back(gpu.at("counters_of"));
-      CHECK(summary(gpu.at("gpu")).at("counters_of") == all.back());
-    }
-    return all;
-  }
-
-  /// Its first page.
-  std::string page() const { return report(); }
 };
 
 /// Holds the probe `lasting` until it is released.

@@ -58,7 +58,7 @@ class Sandbox : public Environment {
     std::vector<std::string> all{"-c", "cd \"$1\"; F=$2; shift 2; " + command, "sh", folder(),
                                  FATHOM_PROGRAM};
     all.insert(all.end(), more.begin(), more.end());
-    return run_and_capture("/bin/sh", all, 100s);
+    return run_and_capture("/bin/bash", all, 100s);
   }
   /// `fathom` with these arguments, run to its end there.
   CapturedRun fathom(const std::vector<std::string>& arguments) const {

@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034  # SOURCE is for the lines
 # Runs the lines of a session that begin with "$ " (sessions_test.cpp) and shows what each says:
 # session.sh SOURCE_DIR LINE..., in the sandbox's folder. F is `fathom`.
 PATH=$(dirname "$F"):$PATH
@@ -23,14 +24,22 @@ for probe in document["fathom"]["probes"]:
   print(probe["name"], probe["status"], len(entries), probe["status_reason"])' | sed 's/ *$//'
 }
 
-# In which order the probes came to what they log with its time.
+# In which order those who wrote these logs came to what they log with its time: events LOG...
 events() {
-  for probe; do
-    sed -nE "s/^(ready|began|ended|left) (.*)/\\2 $probe \\1/p" "out/logs/$probe.log"
-  done | sort -n | sed -E 's/^[0-9]* //; s/.* ready/ready/; /[^g] left/d'
+  for log; do
+    sed -nE "s#^(ready|began|ended|left) (.*)#\\2 ${log#out/} \\1#p" "$log"
+  done | sort -n | sed -E 's/^[0-9]* //; s/.* ready/ready/; /lingering/!{/ left/d}'
 }
 
 fleet() { "$F" fleet run --out out --no-links --suite quick --host-name box "$@"; }
+# Ranks, with the words of `fleet` in $fleet. Open MPI does not start as root, in a container, or on
+# fewer cores than ranks, unless it is told to.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+  OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none \
+  OMPI_MCA_btl_base_warn_component_unused=0
+fleet="fathom fleet run --out out --no-links --suite quick --host-name box"
+mpi() { "$MPIEXEC" "$@" >said 2>&1 || echo $?; }
+
 # What a fleet has left.
 told() {
   python3 -c 'import json

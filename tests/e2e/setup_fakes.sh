@@ -1,35 +1,29 @@
 # shellcheck shell=bash
-# A machine for setup_test.sh and setup_build_test.sh: everyday commands, and fakes of what builds
-# and installs.
-# shellcheck disable=SC2016,SC2034,SC2154  # the fakes expand theirs; the tests share others
+# A machine for the sessions of ./fathom and tools/setup (tests/golden/sessions/setup*.txt): everyday
+# commands, and fakes of what builds and installs, so that nothing is, whatever the machine has.
+# shellcheck disable=SC2016,SC2034,SC2154  # the fakes expand theirs; the sessions share others
 
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-
+scratch=$PWD
+source_dir=$SOURCE
 bare=$scratch/bare
 mkdir "$bare"
 for name in bash env cat cksum sed grep head tail sort tr tee dirname readlink realpath mktemp \
   mkdir rm ls cut cp ln touch chmod flock nproc awk id df du sleep sh wc; do
   ln -s "$(command -v $name)" "$bare/$name"
 done
-machine=("PATH=$bare" "HOME=$scratch" "FATHOM_DEVICES=$scratch/dev" TERM=dumb)
+machine=("PATH=$bare" "HOME=$scratch" "FATHOM_DEVICES=$scratch/dev" TERM=dumb PIP_CERT=some
+  "CPATH=$scratch/include")
+# shellcheck disable=SC2013  # words
+for header in $(grep -oE '[^ ]+\.h(pp)? ' "$source_dir/cmake/dependencies.txt"); do
+  mkdir -p "$scratch/include/$header"
+done
 
-# ./fathom on that machine.
-fathom() { env -i "${machine[@]}" "$source_dir/fathom" --build-dir "$scratch/build" "$@"; }
-
-# expect CODE COMMAND...: leaves what it wrote, on both streams, in $said.
-expect() {
-  local wanted=$1 code
-  shift
-  said=$("$@" 2>&1 </dev/null)
-  code=$?
-  [[ $code == "$wanted" ]] || die "'$*' ended with $code, not $wanted; it said: $said"
+# ./fathom on that machine, without the lines of its progress.
+fathom() {
+  env -i "${machine[@]}" "$source_dir/fathom" --build-dir "$scratch/build" "$@" 2>&1 |
+    grep -v ', [0-9]* s: '
+  return "${PIPESTATUS[0]}"
 }
-expect_said() { [[ $said == *"$1"* ]] || die "nothing says '$1' in: $said"; }
-# expect_saying CODE TEXT COMMAND...
-expect_saying() { expect "$1" "${@:3}" && expect_said "$2"; }
-expect_equal() { [[ $1 == "$2" ]] || die "got '$1', expected '$2'"; }
-die() { echo "FAILED: $*" >&2 && exit 1; }
 
 # make_script FILE TEXT: makes the file a script that does that.
 make_script() {
@@ -37,19 +31,18 @@ make_script() {
   printf '#!/bin/sh\n%s\n' "$2" >"$1"
   chmod +x "$1"
 }
-
 # program NAME TEXT: puts a fake on the PATH.
 program() { make_script "$bare/$1" "$2"; }
 
-# What the fakes were called with.
-calls() { cat "$scratch/calls" 2>/dev/null; }
-# shellcheck disable=SC2053  # a pattern
-expect_calls() { [[ $(calls) == $1 ]] || die "called was '$(calls)', not '$1'"; }
+# What the fakes were called with since it was last asked.
+calls() {
+  cat "$scratch/calls" 2>/dev/null
+  rm -f "$scratch/calls"
+}
 
-# All that a command without a GPU asks for. A build prints what $scratch/output does, and leaves a
+# The programs that a command without a GPU asks for. A build prints what $scratch/output does, and leaves a
 # tool that prints its arguments.
 add_build_tools() {
-  local package needed header rest
   program g++ 'echo 12.2.0'
   program ninja ''
   program fake_cmake "
@@ -66,10 +59,6 @@ case \$1 in
     echo \"configure \$*\" >>'$scratch/calls' && touch '$scratch/build/CMakeCache.txt' ;;
 esac"
   ln -s fake_cmake "$bare/cmake"
-  while read -r package needed header rest; do
-    mkdir -p "$scratch/include/$header"
-  done < <(grep -E '^[a-z]+.*\.h(pp)? ' "$source_dir/cmake/dependencies.txt")
-  machine+=("CPATH=$scratch/include")
 }
 
 # add_apt SCRIPT: an apt-get that does that, and a sudo.
@@ -116,3 +105,53 @@ load_parts() {
     source "$source_dir/tools/setup/$part.sh"
   done
 }
+
+# A copy of the script with a project of its own, whose three steps leave a line each in
+# $scratch/steps. The second waits while there is $scratch/wait: add_project Ninja|make.
+add_project() {
+  add_build_tools
+  rm "$bare/cmake" "$bare/ninja"
+  ln -s "$(command -v cmake)" "$bare/cmake"
+  program "${1,,}" "exec '$(command -v "${1,,}")' \"\$@\""
+  mkdir -p "$scratch/bin"
+  make_script "$scratch/bin/fathom" 'echo the tool'
+  copy_of_the_script
+  cat >"$source_dir/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.24)
+project(small LANGUAGES NONE)
+set(before "")
+foreach(step one two three)
+  add_custom_command(OUTPUT \${step} DEPENDS \${before} COMMAND sh "$scratch/step" \${step})
+  set(before \${step})
+endforeach()
+add_custom_target(fathom DEPENDS three)
+file(COPY "$scratch/bin" DESTINATION "\${CMAKE_BINARY_DIR}")
+if(FATHOM_CUDA)
+  add_custom_command(OUTPUT kernels DEPENDS three COMMAND sh "$scratch/step" kernels)
+  add_custom_target(suite_default DEPENDS kernels)
+endif()
+END
+  cat >"$scratch/step" <<END
+echo "begin \$1" >>"$scratch/steps"
+while [ "\$1" = two ] && [ -e "$scratch/wait" ]; do sleep 0.1; done
+echo "end \$1" >>"$scratch/steps"
+touch "\$1"
+END
+}
+steps() { tr '\n' ' ' <"$scratch/steps"; }
+
+# A folder of tests that ctest can run: one good, one for a GPU, one slow, and whatever is said.
+write_tests() {
+  printf '%s\n' 'add_test(good "true")' 'set_tests_properties(good PROPERTIES LABELS unit)' \
+    'add_test(on_the_gpu "false")' 'set_tests_properties(on_the_gpu PROPERTIES LABELS gpu)' \
+    'add_test(takes_hours "true")' \
+    'set_tests_properties(takes_hours PROPERTIES LABELS "sass;slow")' \
+    "$@" >"$build/CTestTestfile.cmake"
+}
+# test_command [ARGUMENT...]: what `./fathom test` says of its own, without what it builds.
+test_command() (
+  arguments=(test "$@")
+  plan_tests
+  run_tests 2>&1 | sed -n '/^Skipped\|^Left out\|^[0-9]* passed\|^fathom:/,/^$/p'
+  exit "${PIPESTATUS[0]}"
+)

@@ -19,8 +19,6 @@ at_least() { [[ -n $2 ]] && printf '%s\n%s\n' "$1" "$2" | sort -VC; }
 version_of() { "$@" 2>/dev/null </dev/null | grep -oE '[0-9]+(\.[0-9]+)*' | head -n 1; }
 has_program() { PATH=$PATH:/usr/sbin command -v "$1" >/dev/null; }
 has_compiler() { has_program "${compiler%% *}"; }
-has_yaml() { /usr/bin/python3 -c 'import yaml' 2>/dev/null; }
-has_selenium() { /usr/bin/python3 -c 'import selenium' 2>/dev/null; }
 can_link_fuzzer() {
   echo 'extern "C" int LLVMFuzzerTestOneInput() { return 0; }' |
     clang++ -fsanitize=fuzzer,address,undefined -x c++ - -o /dev/null 2>/dev/null
@@ -46,11 +44,12 @@ refuse_too_old() {
   fi
 }
 
-# is_there HOW: a function of this file, a header, or a program of several.
+# is_there HOW: a function of this file, a module of Python, a header, or a program of several.
 is_there() {
   local name folder folders
   case $1 in
     *'()') "${1%??}" ;;
+    import:*) /usr/bin/python3 -c "import ${1#*:}" 2>/dev/null ;;
     *.h | *.hpp)
       IFS=: read -ra folders <<<"/usr/include:/usr/local/include:${CPATH-}:${CMAKE_PREFIX_PATH-}"
       for folder in "${folders[@]}"; do

@@ -1,7 +1,19 @@
-# The CUDA toolkit: what the probes and the ladder need beside what Dependencies.cmake finds.
-# Include after CudaLanguage.cmake.
+# Turns CUDA on, as C++20, and finds what the probes and the ladder need of the toolkit beside what
+# Dependencies.cmake finds. Include after Architectures.cmake.
 #
 # Targets: CUDA::cudart, CUDA::cudart_static, fathom_cupti_headers.
+
+enable_language(CUDA)
+
+# CMake 3.25.1, which Debian 12 has, does not know yet that nvcc takes -std=c++20 from 12 on.
+if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+endif()
+
+# Not before the language is on: CMake tries the compiler before it knows what the compiler can do.
+set(CMAKE_CUDA_STANDARD 20)
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 
 # 12.8 is the first that compiles for Blackwell and has CUPTI's range profiler for it.
 find_package(CUDAToolkit 12.8 REQUIRED)
