@@ -18,8 +18,6 @@ class TelemetrySampler {
  public:
   explicit TelemetrySampler(const std::string& pci_bus_id);  ///< as of cudaDeviceGetPCIBusId
   ~TelemetrySampler();
-  TelemetrySampler(const TelemetrySampler&) = delete;
-  TelemetrySampler& operator=(const TelemetrySampler&) = delete;
 
   /// Begins a window.
   void start();

@@ -62,8 +62,6 @@ class Sampler {
  public:
   Sampler(const DeviceFacts& device, cudaStream_t stream);
   ~Sampler();
-  Sampler(const Sampler&) = delete;
-  Sampler& operator=(const Sampler&) = delete;
 
   /// Samples until `policy` says stop, whose `rounds` are the runner's affair. Workload 0 is the
   /// case's own; the others are its opponents. Each must have been launched before (lazy loading

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "results/fail.h"
 
@@ -126,12 +127,6 @@ const Role& role(std::string_view name) {
          name);
   }
   return *found;
-}
-
-std::vector<std::string> stall_roles() {
-  std::vector<std::string> names;
-  for (const std::string reason : stall_reasons) names.push_back("stall_" + reason);
-  return names;
 }
 
 CounterReading find_metric(std::string_view role_name, std::string_view chip) {

@@ -4,7 +4,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace fathom {
 
@@ -27,15 +26,12 @@ struct CounterReading {
   bool available() const { return reason.empty(); }
 };
 
-/// Every role, in the order in which a reader should see them.
+/// Every role, in the order in which a reader should see them. Those whose names begin with
+/// "stall_" together break down what a warp does in each cycle between two issues.
 std::span<const Role> roles();
 
 /// The role of this name; throws Error(bad_input) for an unknown one.
 const Role& role(std::string_view name);
-
-/// Names of the warp-stall roles ("stall_long_scoreboard", ...), the part of `roles()` that
-/// together breaks down what a warp does in each cycle between two issues.
-std::vector<std::string> stall_roles();
 
 /// What answers `role_name` on `chip`: CUPTI's name of it, "GH100". The catalogue is of Turing to
 /// Blackwell, checked against CUPTI 13.0's list of metrics; a unit test repeats that check with the

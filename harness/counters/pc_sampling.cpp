@@ -166,7 +166,6 @@ struct PcSampler::State {
         // Those with this ending are a part of the ones without: nothing was issued meanwhile.
         if (stall.samples == 0 || reason.ends_with("_not_issued")) continue;
         sample.by_reason[reason] += stall.samples;
-        sample.total += stall.samples;
       }
     }
     profile.total_samples += buffer.data.totalSamples;

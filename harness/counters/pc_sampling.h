@@ -37,7 +37,6 @@ struct PcSample {
   /// "long_scoreboard" -> samples. CUPTI's names, which may differ from the roles of the catalogue
   /// by an ending ("no_instructions"); "selected" is an issue, not a stall.
   std::map<std::string, std::uint64_t> by_reason;
-  std::uint64_t total = 0;           ///< over all reasons, issues included
   std::optional<SourceLine> source;  ///< none without line information
 };
 
@@ -71,8 +70,6 @@ class PcSampler {
   /// Takes a sample every 2048 cycles of each SM. Throws CounterError.
   explicit PcSampler(int device);
   ~PcSampler();
-  PcSampler(const PcSampler&) = delete;
-  PcSampler& operator=(const PcSampler&) = delete;
 
   /// Samples all kernels that `launch` starts; it may be asynchronous. Throws CounterError, and
   /// whatever `launch` throws.

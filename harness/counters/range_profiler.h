@@ -32,8 +32,6 @@ class CounterSession {
   /// with its reason. Throws CounterError, and Error(bad_input) for an unknown role.
   CounterSession(int device, std::span<const std::string> roles);
   ~CounterSession();
-  CounterSession(const CounterSession&) = delete;
-  CounterSession& operator=(const CounterSession&) = delete;
 
   /// Counts what the GPU does in `launch`, which must be idempotent: it runs `passes()` times, each
   /// with some of the counters. `prepare` runs before each pass and is not counted: it must leave

@@ -70,7 +70,8 @@ Contiguous by_width(const char* sweep, const CopyShape& shape, int threads, bool
 
 /// Where the stall behind V2 sits (V8), and where it does not to compare.
 void add_stalls(Case& c) {
-  for (const std::string& role : stall_roles()) c.counters.push_back({role});
+  for (const Role& role : roles())
+    if (role.name.starts_with("stall_")) c.counters.push_back({role.name});
   const SourceLines lines = plain_copy_lines();
   const char* file = "copy_kernels.cu";
   c.line_shares = {{"stall_share_load", file, {lines.load_call, lines.load}},

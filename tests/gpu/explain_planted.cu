@@ -191,41 +191,43 @@ __global__ void matrix_rows(uint4* out, const uint4* in) {
   out[me()] = x;
 }
 
+constexpr int threads = 8192, blocks = threads / 256;
+
 struct Planted {
   const char* name;
   const void* kernel;  ///< takes `out`, `in` and, if it has a third parameter, `order`
-  dim3 grid, block;
+  dim3 grid = blocks, block = 256;
 };
 
-#define PLANTED(kernel) #kernel, reinterpret_cast < const void*>(kernel)
-constexpr int threads = 8192, blocks = threads / 256;
-const Planted planted[] = {{PLANTED(plain_copy), blocks, 256},
-                           {PLANTED(wide_copy), blocks, 256},
-                           {PLANTED(stride_2_load), blocks, 256},
-                           {PLANTED(stride_4_load), blocks, 256},
-                           {PLANTED(stride_8_store), blocks, 256},
-                           {PLANTED(stride_3_double), blocks, 256},
-                           {PLANTED(stride_2_float4), blocks, 256},
-                           {PLANTED(member_of_struct), blocks, 256},
-                           {PLANTED(down_a_column), blocks, 256},
-                           {PLANTED(misaligned_load), blocks, 256},
-                           {PLANTED(misaligned_store), blocks, 256},
-                           {PLANTED(rows_of_1001), blocks, 256},
-                           {PLANTED(gather), blocks, 256},
-                           {PLANTED(every_fourth_lane), blocks, 256},
-                           {PLANTED(lower_half), blocks, 256},
+constexpr auto pointer_to = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
+#define PLANTED(kernel) #kernel, pointer_to(kernel)
+const Planted planted[] = {{PLANTED(plain_copy)},
+                           {PLANTED(wide_copy)},
+                           {PLANTED(stride_2_load)},
+                           {PLANTED(stride_4_load)},
+                           {PLANTED(stride_8_store)},
+                           {PLANTED(stride_3_double)},
+                           {PLANTED(stride_2_float4)},
+                           {PLANTED(member_of_struct)},
+                           {PLANTED(down_a_column)},
+                           {PLANTED(misaligned_load)},
+                           {PLANTED(misaligned_store)},
+                           {PLANTED(rows_of_1001)},
+                           {PLANTED(gather)},
+                           {PLANTED(every_fourth_lane)},
+                           {PLANTED(lower_half)},
                            {PLANTED(blocks_of_40), 100, 40},
                            {PLANTED(column_of_32), blocks, dim3(32, 8)},
                            {PLANTED(column_padded), blocks, dim3(32, 8)},
                            {PLANTED(column_swizzled), blocks, dim3(32, 8)},
                            {PLANTED(column_store), blocks, dim3(32, 8)},
-                           {PLANTED(shared_stride_2), blocks, 256},
+                           {PLANTED(shared_stride_2)},
                            {PLANTED(double_column), blocks, 32},
                            {PLANTED(float4_rows), blocks, 32},
                            {PLANTED(fragment_of_8_by_4), blocks, 32},
                            {PLANTED(block_of_16_by_16), blocks, dim3(16, 16)},
                            {PLANTED(interleaved_sum), blocks, 128},
-                           {PLANTED(async_copy), blocks, 256},
+                           {PLANTED(async_copy)},
                            {PLANTED(matrix_rows), blocks, 32}};
 
 }  // namespace

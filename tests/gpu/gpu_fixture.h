@@ -67,14 +67,6 @@ struct Pool : Gpu {
     put(made.data, data);
     return made;
   }
-  /// What a checking kernel counts.
-  template <class Check>
-  unsigned long long wrong_by(Check&& check) {
-    const Buffer wrong = buffers.output("wrong", sizeof(unsigned long long));
-    set(wrong, 0);
-    check(wrong.as<unsigned long long>());
-    return read<unsigned long long>(wrong).front();
-  }
   /// Nothing was written outside of a buffer.
   void check_guards();
 };

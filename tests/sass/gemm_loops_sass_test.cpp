@@ -13,6 +13,13 @@ bool has(const std::string& line, const char* opcode) {
 }
 bool multiplies(const std::string& line) { return has(line, "FFMA"); }
 
+/// Index of the instruction that a branch goes to; instructions have 16 bytes each.
+std::optional<std::size_t> branch_target(const std::string& line) {
+  const std::size_t hex = line.rfind("0x");
+  if (line.find("BRA") == std::string::npos || hex == std::string::npos) return std::nullopt;
+  return std::stoul(line.substr(hex), nullptr, 16) / 16;
+}
+
 /// The largest share of multiplications in a loop that has many, with what waits once a stage.
 double share_of_multiplications(const std::vector<std::string>& lines) {
   double best = 0;

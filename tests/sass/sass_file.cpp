@@ -185,12 +185,6 @@ const std::vector<SassFunction>& disassemble_ladder(const std::string& folder,
   return functions;
 }
 
-std::optional<std::size_t> branch_target(const std::string& line) {
-  const std::size_t hex = line.rfind("0x");
-  if (line.find("BRA") == std::string::npos || hex == std::string::npos) return std::nullopt;
-  return std::stoul(line.substr(hex), nullptr, 16) / 16;
-}
-
 std::vector<const SassFunction*> find_all(const std::vector<SassFunction>& functions,
                                           const std::string& part, std::size_t count) {
   std::vector<const SassFunction*> found;

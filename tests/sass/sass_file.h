@@ -48,9 +48,6 @@ const std::vector<SassFunction>& disassemble_ladder(const std::string& folder,
 
 std::string demangle(const std::string& mangled);
 
-/// Index of the instruction that a branch goes to; instructions have 16 bytes each.
-std::optional<std::size_t> branch_target(const std::string& line);
-
 /// The functions whose demangled name contains `part`; throws std::runtime_error where there are
 /// not so many.
 std::vector<const SassFunction*> find_all(const std::vector<SassFunction>& functions,
