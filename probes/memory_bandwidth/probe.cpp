@@ -86,7 +86,7 @@ Case make_case(const std::string& sweep, const char* level, Operation operation,
             {"level", level},
             {"operation", name_of(operation)},
             {"instruction", instruction},
-            {"width (B)", std::int64_t{width}}};
+            {"width (B)", width}};
   add_axes(c, more);
   c.suite = suite;
   c.metric = {"bandwidth", "B/s", Better::higher, std::nullopt};
@@ -297,7 +297,7 @@ Case shared_case(const DeviceFacts& device, Operation operation, int width, int 
   const std::string instruction = operation == Operation::load    ? "ld." + space
                                   : operation == Operation::store ? "st." + space
                                                                   : "ld." + space + ", st." + space;
-  Axes more{{"SMs", std::int64_t{sms}},
+  Axes more{{"SMs", sms},
             {"warps per SM", std::int64_t{of_sm * shared_warps}},
             {"loads in flight", std::int64_t{shared_loads(operation)}}};
   if (!own) more.emplace_back("cluster size", std::int64_t{cluster_size});

@@ -61,7 +61,4 @@ std::vector<CounterRequest> hits(GlobalLoad load, const Chase& chase);
 /// All elements of `bytes`, 8 bytes each: as many sectors as there are.
 inline Chain every_word(std::size_t bytes) { return spread(bytes, 8); }
 
-/// Adds `low`, one `step` more, and so on up to `high`.
-void add_steps(std::set<std::size_t>& sizes, std::size_t low, std::size_t high, std::size_t step);
-
 }  // namespace fathom::memory_latency
