@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <sstream>
 
 #include "reports/facts.h"
 #include "reports/markdown.h"
@@ -53,23 +52,6 @@ ReportPaths write_report(const Document& document, const fs::path& folder,
   return {readme, atlas, pages};
 }
 
-namespace reports {
-
-std::vector<std::string> wrapped(const std::string& text, std::size_t width_wanted) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string word; stream >> word;) {
-    if (lines.empty() || width(lines.back()) + 1 + width(word) > width_wanted) {
-      lines.push_back(word);
-    } else {
-      lines.back() += " " + word;
-    }
-  }
-  return lines;
-}
-
-}  // namespace reports
-
 namespace {
 
 using namespace reports;
@@ -91,6 +73,12 @@ struct Row {
   std::string answer;
 };
 
+Colour colour_of(const VerdictTally& verdicts) {
+  return verdicts.failures() > 0 || verdicts.all() == 0 ? Colour::bad
+         : verdicts.text(false).empty()                 ? Colour::good
+                                                        : Colour::doubtful;
+}
+
 Row row_of(const Document& document, const ProbeSummary& probe) {
   const EntryList entries = entries_of(document, probe.name);
   const VerdictTally verdicts = tally(entries);
@@ -108,9 +96,7 @@ Row row_of(const Document& document, const ProbeSummary& probe) {
                  : bad.empty()       ? fmt::format("all {} ok", verdicts.all())
                                : fmt::format("{} of {} ok: {}", verdicts.of(VerdictStatus::ok),
                                              verdicts.all(), bad);
-  row.verdict_colour = verdicts.failures() > 0 || verdicts.all() == 0 ? Colour::bad
-                       : bad.empty()                                  ? Colour::good
-                                                                      : Colour::doubtful;
+  row.verdict_colour = colour_of(verdicts);
   row.answer = clean(!probe.answer.empty() ? probe.answer : probe.status_reason);
   return row;
 }
@@ -170,11 +156,8 @@ std::string terminal_summary(const Document& document, bool colour, const CardCh
   for (const ProbeSummary& probe : probes_of(document)) rows.push_back(row_of(document, probe));
   out += table_of(rows, paint);
   const VerdictTally verdicts = tally(document);
-  const Colour judged = verdicts.failures() > 0 || verdicts.all() == 0 ? Colour::bad
-                        : verdicts.text(false).empty()                 ? Colour::good
-                                                                       : Colour::doubtful;
   out += fmt::format("{}Verdict: {}\n", rows.empty() ? "" : "\n",
-                     paint(judged, clean(headline(document))));
+                     paint(colour_of(verdicts), clean(headline(document))));
   if (!document.claims.empty()) out += fmt::format("Claims:  {}\n", claims_text(document.claims));
   for (const std::string& warning : document.warnings) {
     out += fmt::format("{}: {}\n", paint(Colour::doubtful, "Warning"), clean(warning));

@@ -5,7 +5,6 @@
 #include "results/findings.h"
 
 namespace fathom::copy_bandwidth {
-
 namespace {
 
 using I = std::int64_t;

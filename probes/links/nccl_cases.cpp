@@ -12,7 +12,6 @@
 #include "results/error.h"
 
 namespace fathom::links {
-
 namespace {
 
 constexpr int uint32_type = 3, sum = 0, first_rank = 0;

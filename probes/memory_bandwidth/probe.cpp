@@ -322,8 +322,6 @@ Case shared_case(const DeviceFacts& device, Operation operation, int width, int 
   return c;
 }
 
-}  // namespace
-
 std::vector<Case> on_chip_cases(const DeviceFacts& device) {
   std::vector<Case> result{register_case(device)};
   const auto add = [&](int width, int cluster_size, int blocks) {
@@ -339,6 +337,8 @@ std::vector<Case> on_chip_cases(const DeviceFacts& device) {
   }
   return result;
 }
+
+}  // namespace
 
 const Probe probe{
     .name = "memory_bandwidth",

@@ -13,7 +13,6 @@
 #include "results/statistics.h"
 
 namespace fathom::memory_latency {
-
 namespace {
 
 /// What the samples of one case have told besides the metric.
@@ -333,8 +332,6 @@ void add_pages(std::vector<Case>& result, const DeviceFacts& device) {
   }
 }
 
-}  // namespace
-
 std::vector<Case> latency_cases(const DeviceFacts& device) {
   using enum GlobalLoad;
   std::vector<Case> result;
@@ -365,6 +362,8 @@ std::vector<Case> far_cases(const DeviceFacts& device) {
   add_pages(result, device);
   return result;
 }
+
+}  // namespace
 
 const Probe probe{
     .name = "memory_latency",

@@ -16,7 +16,6 @@
 #include "results/text.h"
 
 namespace fathom::reports {
-
 namespace {
 
 /// What the page reads of an answer, by example; null: a number, a string or null; "name?": it may
