@@ -3,17 +3,83 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "reports/facts.h"
 #include "reports/markdown.h"
 #include "results/findings.h"
+#include "results/statistics.h"
 #include "results/text.h"
 
 namespace fathom::reports {
 namespace {
 
 const std::string nothing = "–";
+
+/// "4.28" as "4.280": format_number leaves out zeros, which a column needs to line up.
+std::string with_zeros(std::string text) {
+  if (text.find_first_not_of("-0123456789.,") != std::string::npos) return text;
+  const std::size_t first = text.find_first_of("123456789");
+  if (first == std::string::npos) return text;  // 0 is exact
+  const auto digits = [&] {
+    return std::count_if(text.begin() + static_cast<std::ptrdiff_t>(first), text.end(),
+                         [](char c) { return c >= '0' && c <= '9'; });
+  };
+  if (digits() < 4 && text.find('.') == std::string::npos) text += '.';
+  while (digits() < 4) text += '0';
+  return text;
+}
+
+/// Figures of one column: whole numbers in full, all others with four significant digits and the
+/// zeros that belong to them.
+std::vector<std::string> figures(const std::vector<std::optional<double>>& values,
+                                 const Scale& scale) {
+  const bool whole = std::all_of(values.begin(), values.end(), [&](const auto& value) {
+    return !value || !std::isfinite(*value) ||
+           *value / scale.factor == std::trunc(*value / scale.factor);
+  });
+  std::vector<std::string> out;
+  for (const std::optional<double>& value : values) {
+    if (!value)
+      out.push_back(nothing);
+    else
+      out.push_back(whole ? format_count(*value / scale.factor)
+                          : with_zeros(format_number(*value / scale.factor)));
+  }
+  return out;
+}
+
+/// For a column: the prefix that results/text.h gives to the median.
+Scale scale_for(const std::vector<std::optional<double>>& values, const std::string& unit) {
+  std::vector<double> sizes;
+  for (const auto& value : values)
+    if (value && std::isfinite(*value)) sizes.push_back(std::abs(*value));
+  return prefixed_unit(median_or_none(sizes).value_or(0), unit);
+}
+
+/// "4.281 to 4.290", in the scale's unit: both ends with equally many digits. Plain text.
+std::string interval_text(const Interval& interval, const Scale& scale) {
+  Interval scaled = interval;
+  scaled.low /= scale.factor;
+  scaled.high /= scale.factor;
+  const std::string text = format_interval(scaled, "");
+  const std::string between = " to ";
+  const std::size_t at = text.find(between);
+  if (at == std::string::npos) return text;
+  std::string low = text.substr(0, at), high = text.substr(at + between.size());
+  const auto decimals = [](const std::string& number) {
+    const std::size_t point = number.find('.');
+    return point == std::string::npos ? std::size_t{0} : number.size() - point - 1;
+  };
+  const std::size_t wanted = std::max(decimals(low), decimals(high));
+  for (std::string* end : {&low, &high}) {
+    if (end->find_first_not_of("-0123456789.,") != std::string::npos) continue;
+    if (decimals(*end) == 0 && wanted > 0) *end += '.';
+    end->append(wanted - decimals(*end), '0');
+  }
+  return low + between + high;
+}
 
 using FigureOf = std::function<std::optional<double>(const Entry&)>;
 
@@ -24,18 +90,10 @@ std::vector<std::optional<double>> gather(const EntryList& entries, const Figure
   return values;
 }
 
-std::vector<double> present(const std::vector<std::optional<double>>& values) {
-  std::vector<double> found;
-  for (const auto& value : values) {
-    if (value) found.push_back(*value);
-  }
-  return found;
-}
-
 Column number_column(std::string name, const std::string& unit, const EntryList& entries,
                      const FigureOf& figure) {
   const auto values = gather(entries, figure);
-  const Scale scale = scale_for(present(values), unit);
+  const Scale scale = scale_for(values, unit);
   return {std::move(name), scale.unit, Align::right, figures(values, scale)};
 }
 
@@ -48,18 +106,22 @@ bool one_metric(const EntryList& entries) {
   });
 }
 
+/// The prefix of the metric's own figures, so that bound and expectation have the same; nothing
+/// where the entries have several metrics.
+std::optional<Scale> common_scale(const EntryList& entries) {
+  if (entries.empty() || !one_metric(entries)) return std::nullopt;
+  return scale_for(gather(entries, metric_value), entries.front()->metric.unit);
+}
+
 Column interval_column(const EntryList& entries) {
-  Column column{"interval", "", Align::right, {}};
-  const bool same = !entries.empty() && one_metric(entries);
-  Scale scale;
-  if (same) scale = scale_for(present(gather(entries, metric_value)), entries.front()->metric.unit);
-  column.unit = scale.unit;
+  const auto scale = common_scale(entries);
+  Column column{"interval", scale ? scale->unit : "", Align::right, {}};
   for (const Entry* entry : entries) {
     const auto& interval = entry->interval;
     column.cells.push_back(
         !interval ? nothing
-                  : escape_text(same ? interval_text(*interval, scale)
-                                     : format_interval(*interval, entry->metric.unit)));
+                  : escape_text(scale ? interval_text(*interval, *scale)
+                                      : format_interval(*interval, entry->metric.unit)));
   }
   return column;
 }
@@ -166,11 +228,6 @@ Column text_column(std::string name, const EntryList& entries,
   return column;
 }
 
-std::string note_of(const Entry& entry, const std::string& name) {
-  const auto found = entry.notes.find(name);
-  return found == entry.notes.end() ? "" : found->second;
-}
-
 /// Whether the SMs' own counters saw a clock clearly below the highest.
 bool held_down(const Entry& entry) {
   constexpr double clearly = 0.03;
@@ -201,17 +258,12 @@ std::optional<double> power_under_load(const Entry& entry) {
 /// A figure of each entry in the unit of its metric: with one prefix for all where the entries have
 /// one metric, otherwise each with its unit.
 Column metric_column(const std::string& name, const EntryList& entries, const FigureOf& figure) {
+  const auto values = gather(entries, figure);
+  if (const auto scale = common_scale(entries))
+    return {name, scale->unit, Align::right, figures(values, *scale)};
   Column column{name, "", Align::right, {}};
-  if (!entries.empty() && one_metric(entries)) {
-    // The metric's own figures decide the prefix, so that bound and expectation have the same.
-    const Scale scale =
-        scale_for(present(gather(entries, metric_value)), entries.front()->metric.unit);
-    column.unit = scale.unit;
-    column.cells = figures(gather(entries, figure), scale);
-    return column;
-  }
-  for (const Entry* entry : entries)
-    column.cells.push_back(quantity(figure(*entry), entry->metric.unit));
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    column.cells.push_back(quantity(values[i], entries[i]->metric.unit));
   return column;
 }
 

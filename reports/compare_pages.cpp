@@ -14,7 +14,6 @@
 #include "results/verdict.h"
 
 namespace fathom::reports {
-
 namespace {
 
 /// Plain text, so that terminal and Markdown share it.

@@ -14,7 +14,6 @@
 #include "results/verdict.h"
 
 namespace fathom::reports {
-
 namespace {
 
 constexpr auto worst_first = [] {
@@ -47,6 +46,11 @@ std::vector<ProbeSummary> probes_of(const Document& document) {
     if (known.insert(entry.probe).second) probes.emplace_back().name = entry.probe;
   }
   return probes;
+}
+
+std::string note_of(const Entry& entry, const std::string& name) {
+  const auto found = entry.notes.find(name);
+  return found == entry.notes.end() ? "" : found->second;
 }
 
 bool is_failure(VerdictStatus status) {

@@ -25,6 +25,9 @@ EntryList entries_of(const Document& document, const std::string& probe);
 /// empty summary.
 std::vector<ProbeSummary> probes_of(const Document& document);
 
+/// Empty where the entry has no such note.
+std::string note_of(const Entry& entry, const std::string& name);
+
 /// "above bound", "does not apply", ...: the document's words for people.
 template <typename Enum>
 std::string words(Enum value) {

@@ -9,7 +9,6 @@
 #include "results/text.h"
 
 namespace fathom::reports {
-
 namespace {
 
 constexpr const char* levels_caption = "The levels, nearest to the cores first";

@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
+#include <sstream>
 
-#include "results/statistics.h"
 #include "results/text.h"
 
 namespace fathom::reports {
-
 namespace {
 
 bool is_any_of(char c, std::string_view those) { return those.find(c) != those.npos; }
@@ -89,6 +87,19 @@ std::size_t width(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   }));
+}
+
+std::vector<std::string> wrapped(const std::string& text, std::size_t width_wanted) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string word; stream >> word;) {
+    if (lines.empty() || width(lines.back()) + 1 + width(word) > width_wanted) {
+      lines.push_back(word);
+    } else {
+      lines.back() += " " + word;
+    }
+  }
+  return lines;
 }
 
 std::string slug(std::string_view text) {
@@ -173,49 +184,6 @@ std::string Page::text() const {
   return out;
 }
 
-namespace {
-
-/// "4.28" as "4.280": format_number leaves out zeros, which a column needs to line up.
-std::string with_zeros(std::string text) {
-  if (text.find_first_not_of("-0123456789.,") != std::string::npos) return text;
-  const std::size_t first = text.find_first_of("123456789");
-  if (first == std::string::npos) return text;  // 0 is exact
-  const auto digits = [&] {
-    return std::count_if(text.begin() + static_cast<std::ptrdiff_t>(first), text.end(),
-                         [](char c) { return c >= '0' && c <= '9'; });
-  };
-  if (digits() < 4 && text.find('.') == std::string::npos) text += '.';
-  while (digits() < 4) text += '0';
-  return text;
-}
-
-}  // namespace
-
-std::vector<std::string> figures(const std::vector<std::optional<double>>& values,
-                                 const Scale& scale) {
-  const bool whole = std::all_of(values.begin(), values.end(), [&](const auto& value) {
-    return !value || !std::isfinite(*value) ||
-           *value / scale.factor == std::trunc(*value / scale.factor);
-  });
-  std::vector<std::string> out;
-  for (const std::optional<double>& value : values) {
-    if (!value) {
-      out.push_back("–");
-    } else if (whole) {
-      out.push_back(format_count(*value / scale.factor));
-    } else {
-      out.push_back(with_zeros(format_number(*value / scale.factor)));
-    }
-  }
-  return out;
-}
-
-Scale scale_for(std::vector<double> values, const std::string& unit) {
-  std::erase_if(values, [](double value) { return !std::isfinite(value); });
-  for (double& value : values) value = std::abs(value);
-  return prefixed_unit(values.empty() ? 0.0 : median(values), unit);
-}
-
 std::string quantity(const std::optional<double>& value, const std::string& unit) {
   if (!value) return "–";
   std::string text = escape_text(format_quantity(*value, unit));
@@ -223,28 +191,6 @@ std::string quantity(const std::optional<double>& value, const std::string& unit
     text.replace(at, 1, "\u00A0");
   }
   return text;
-}
-
-std::string interval_text(const Interval& interval, const Scale& scale) {
-  Interval scaled = interval;
-  scaled.low /= scale.factor;
-  scaled.high /= scale.factor;
-  const std::string text = format_interval(scaled, "");
-  const std::string between = " to ";
-  const std::size_t at = text.find(between);
-  if (at == std::string::npos) return text;
-  std::string low = text.substr(0, at), high = text.substr(at + between.size());
-  const auto decimals = [](const std::string& number) {
-    const std::size_t point = number.find('.');
-    return point == std::string::npos ? std::size_t{0} : number.size() - point - 1;
-  };
-  const std::size_t wanted = std::max(decimals(low), decimals(high));
-  for (std::string* end : {&low, &high}) {
-    if (end->find_first_not_of("-0123456789.,") != std::string::npos) continue;
-    if (decimals(*end) == 0 && wanted > 0) *end += '.';
-    end->append(wanted - decimals(*end), '0');
-  }
-  return low + between + high;
 }
 
 std::string spaced(std::string name) {

@@ -12,7 +12,6 @@
 #include "results/text.h"
 
 namespace fathom::reports {
-
 namespace {
 
 /// Why cells of the view's counters are empty, each reason once.

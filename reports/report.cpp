@@ -1,11 +1,15 @@
 #include "reports/report.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <functional>
 
 #include "reports/facts.h"
 #include "reports/markdown.h"
 #include "reports/sections.h"
 #include "results/files.h"
+#include "results/text.h"
 
 namespace fathom {
 
@@ -46,6 +50,121 @@ ReportPaths write_report(const Document& document, const fs::path& folder,
       pages.push_back(write(reports::page_file(probe, section),
                             [&](PageContext& to) { write_probe_page(to, probe, section); }));
   return {readme, atlas, pages};
+}
+
+namespace {
+
+using namespace reports;
+
+enum class Colour { good, bad, doubtful };
+
+struct Painter {
+  bool on;
+  std::string operator()(Colour colour, const std::string& text) const {
+    if (!on) return text;
+    const char* code = colour == Colour::good ? "32" : colour == Colour::bad ? "31" : "33";
+    return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+  }
+};
+
+struct Row {
+  std::string name, status, figure, share, verdicts;
+  Colour status_colour, verdict_colour;
+  std::string answer;
+};
+
+Colour colour_of(const VerdictTally& verdicts) {
+  return verdicts.failures() > 0 || verdicts.all() == 0 ? Colour::bad
+         : verdicts.text(false).empty()                 ? Colour::good
+                                                        : Colour::doubtful;
+}
+
+Row row_of(const Document& document, const ProbeSummary& probe) {
+  const EntryList entries = entries_of(document, probe.name);
+  const VerdictTally verdicts = tally(entries);
+  Row row;
+  row.name = clean(probe.name);
+  row.status = words(probe.status);
+  row.status_colour = probe.status == ProbeStatus::complete ? Colour::good : Colour::bad;
+  if (const Entry* shown = headline_entry(probe, entries)) {
+    row.figure = clean(format_quantity(shown->metric.value, shown->metric.unit));
+    const auto share = share_of_bound(*shown);
+    if (share) row.share = fmt::format("{:.1f} % of bound", *share * 100);
+  }
+  const std::string bad = verdicts.text(false);
+  row.verdicts = verdicts.all() == 0 ? "no entries"
+                 : bad.empty()       ? fmt::format("all {} ok", verdicts.all())
+                               : fmt::format("{} of {} ok: {}", verdicts.of(VerdictStatus::ok),
+                                             verdicts.all(), bad);
+  row.verdict_colour = colour_of(verdicts);
+  row.answer = clean(!probe.answer.empty() ? probe.answer : probe.status_reason);
+  return row;
+}
+
+std::size_t widest(const std::vector<Row>& rows, std::string Row::*column) {
+  std::size_t found = 0;
+  for (const Row& row : rows) found = std::max(found, width(row.*column));
+  return found;
+}
+
+std::string card_lines(const CardCheck& card, const Painter& paint) {
+  const Colour colour = card.state == CardState::normal ? Colour::good
+                        : card.state == CardState::low  ? Colour::bad
+                                                        : Colour::doubtful;
+  const std::string word(to_string(card.state));
+  std::string out, before = "Card:    ";
+  for (const std::string& line : wrapped(clean(card_sentence(card)), line_width - before.size())) {
+    out += before + (out.empty() ? paint(colour, word) + line.substr(word.size()) : line) + "\n";
+    before = std::string(before.size(), ' ');
+  }
+  return out + "\n";
+}
+
+std::string table_of(const std::vector<Row>& rows, const Painter& paint) {
+  const std::size_t name = widest(rows, &Row::name), status = widest(rows, &Row::status),
+                    figure = widest(rows, &Row::figure), share = widest(rows, &Row::share);
+  std::string out;
+  for (const Row& row : rows) {
+    // Padding goes around the colour codes, which have no width.
+    out +=
+        fmt::format("  {:<{}}  {}{:{}}  {:>{}}  {:>{}}  {}\n", row.name, name,
+                    paint(row.status_colour, row.status), "", status - width(row.status),
+                    row.figure, figure, row.share, share, paint(row.verdict_colour, row.verdicts));
+    for (const std::string& line :
+         wrapped(row.answer, line_width > name + 24 ? line_width - name - 4 : 20)) {
+      out += fmt::format("  {:{}}  {}\n", "", name, line);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string terminal_summary(const Document& document, bool colour, const CardCheck* card) {
+  const Painter paint{colour};
+  std::string out;
+  if (document.source == Source::replay) {
+    out += paint(Colour::doubtful, "REPLAY") +
+           " of a recording: nothing below was measured on this machine.\n";
+  }
+  const Fingerprint& f = document.fingerprint;
+  out += fmt::format(
+      "\n{}, suite {}, {}\n\n", clean(f.gpu_name.empty() ? "Unnamed GPU" : f.gpu_name),
+      document.suite.empty() ? "unknown" : clean(document.suite), format_time(document.elapsed_s));
+  if (card) out += card_lines(*card, paint);
+  std::vector<Row> rows;
+  for (const ProbeSummary& probe : probes_of(document)) rows.push_back(row_of(document, probe));
+  out += table_of(rows, paint);
+  const VerdictTally verdicts = tally(document);
+  out += fmt::format("{}Verdict: {}\n", rows.empty() ? "" : "\n",
+                     paint(colour_of(verdicts), clean(headline(document))));
+  if (!document.claims.empty()) out += fmt::format("Claims:  {}\n", claims_text(document.claims));
+  for (const std::string& warning : document.warnings) {
+    out += fmt::format("{}: {}\n", paint(Colour::doubtful, "Warning"), clean(warning));
+  }
+  for (const std::string& note : document.notes) out += fmt::format("Note: {}\n", clean(note));
+  out.pop_back();
+  return out;
 }
 
 }  // namespace fathom

@@ -12,7 +12,6 @@
 #include "results/verdict.h"
 
 namespace fathom::reports {
-
 namespace {
 
 MachineProperty property(const char* name, const std::string& text) { return {name, text, text}; }

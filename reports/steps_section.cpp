@@ -154,25 +154,18 @@ std::string gained(const std::vector<Watched>& watched, const Entry* before,
 }
 
 std::string note(const Entry& entry, const std::string& name) {
-  const auto found = entry.notes.find(name);
-  return found == entry.notes.end() || found->second.empty() ? "–" : escape_text(found->second);
+  const std::string text = note_of(entry, name);
+  return text.empty() ? "–" : escape_text(text);
 }
 
 /// The step that an entry says it builds on; null where it says none, or that was not measured.
 const Entry* parent_of(const View& view, const EntryList& shown, const Entry& entry) {
-  const auto parent = entry.notes.find("parent");
-  if (parent == entry.notes.end()) return nullptr;
+  const std::string parent = note_of(entry, "parent");
   const auto found = std::ranges::find_if(shown, [&](const Entry* other) {
     const AxisValue* name = find_axis(*other, view.x);
-    return name != nullptr && format_axis_value(view.x, *name) == parent->second;
+    return name != nullptr && format_axis_value(view.x, *name) == parent;
   });
-  return found == shown.end() || !(*found)->metric.value ? nullptr : *found;
-}
-
-/// Whether it says that it builds on none, as the first of a tree does.
-bool is_first(const Entry& entry) {
-  const auto parent = entry.notes.find("parent");
-  return parent != entry.notes.end() && parent->second == "none";
+  return parent.empty() || found == shown.end() || !(*found)->metric.value ? nullptr : *found;
 }
 
 }  // namespace
@@ -192,9 +185,9 @@ void write_steps(PageContext& to, const View& view, const EntryList& shown) {
     table.add_row({escape_text(format_axis_value(view.x, *name)),
                    note(*entry, "idea") + (gain == "–" ? "" : "<br>*" + gain + "*"),
                    gained(watched,
-                          parent != nullptr  ? parent
-                          : is_first(*entry) ? nullptr
-                                             : before,
+                          parent != nullptr                     ? parent
+                          : note_of(*entry, "parent") == "none" ? nullptr
+                                                                : before,
                           than, *entry)});
     if (entry->metric.value) before = entry;
   }

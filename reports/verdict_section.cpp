@@ -14,7 +14,6 @@
 #include "results/text.h"
 
 namespace fathom::reports {
-
 namespace {
 
 /// "2026-01-31T12:00:00Z" as "2026-01-31 12:00 UTC"; any other date as it is.

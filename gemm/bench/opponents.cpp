@@ -1,5 +1,7 @@
 #include "gemm/bench/rung_workload.h"
 
+#if __has_include(<cublasLt.h>)
+
 #include <cublasLt.h>
 #include <cublas_v2.h>
 #include <dlfcn.h>
@@ -320,3 +322,22 @@ std::vector<OpponentCase> opponents(const Problem& problem,
 }
 
 }  // namespace fathom::gemm
+
+#else  // the toolkit that builds has no headers of cuBLAS
+
+namespace fathom::gemm {
+
+std::vector<OpponentCase> opponents(const Problem&, const std::shared_ptr<RunMemory>&, bool) {
+  return {};
+}
+
+const std::string& why_no_opponents() {
+  static const std::string sentence =
+      "This build cannot compare with cuBLAS, since its toolkit has no cublasLt.h: install the "
+      "toolkit's cuBLAS (package libcublas-dev) and build again.";
+  return sentence;
+}
+
+}  // namespace fathom::gemm
+
+#endif

@@ -21,7 +21,6 @@
 #include "results/statistics.h"
 
 namespace fathom::gemm {
-
 namespace {
 
 constexpr TimingPolicy final_run{.target_relative_half_width = 0.001,

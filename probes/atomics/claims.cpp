@@ -123,9 +123,9 @@ void add_costs(std::vector<FactRow>& rows) {
   };
   using I = std::int64_t;
   for (const Level level : {Level::l2, Level::shared}) {
-    add(level, {{"contender", "lanes of a warp"}, {"contenders", I{1}}}, "one_lane", "one lane");
-    add(level, {{"contender", "lanes of a warp"}, {"contenders", I{32}}}, "one_warp", "one warp");
-    add(level, {{"contender", "warps of an SM"}, {"contenders", I{32}}}, "one_sm",
+    add(level, {{"contender", "lanes of a warp"}, {"contenders", 1}}, "one_lane", "one lane");
+    add(level, {{"contender", "lanes of a warp"}, {"contenders", 32}}, "one_warp", "one warp");
+    add(level, {{"contender", "warps of an SM"}, {"contenders", 32}}, "one_sm",
         "32 warps of one SM");
     if (level == Level::l2) add(level, {{"contender", "SMs"}}, "all_sms", "32 warps of every SM");
   }

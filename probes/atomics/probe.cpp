@@ -269,7 +269,7 @@ void add_contenders(std::vector<Case>& cases, const DeviceFacts& device, const I
         std::clamp(most_operations / contenders / unroll * unroll, contended, most_iterations);
     const bool end = count == 1 || count == 32 || count == device.sms;
     cases.push_back(make_case(device, plan, "contenders", one_address, end, false,
-                              {{"contender", kind}, {"contenders", std::int64_t{count}}}));
+                              {{"contender", kind}, {"contenders", count}}));
   };
   Plan plan{i, {}, l2 ? 1 : device.sms, 32, contended};
   for (const int lanes : {1, 2, 4, 8, 16, 32}) {

@@ -145,7 +145,7 @@ ClaimRow s6() {
                   {"stride:2", "inactive:lower-half-active", "inactive:quarters-0-2-active"});
   };
   const auto conflicts = [=](const std::string& operation) {
-    return Quantity{operation,  {{"operation", operation}, {"bits", I{64}}},
+    return Quantity{operation,  {{"operation", operation}, {"bits", 64}},
                     Pick::most, counter_of("shared_" + operation + "_conflicts"),
                     "",         consecutive};
   };

@@ -68,7 +68,7 @@ Case make_case(const Pattern& pattern, const DeviceFacts& device) {
             {"bits", std::int64_t{access.bytes_per_lane} * 8},
             {"family", pattern.family},
             {"pattern", pattern.name},
-            {"active lanes", std::int64_t{active_lanes}}};
+            {"active lanes", active_lanes}};
   if (pattern.stride_words != 0)
     c.axes.emplace_back("stride (words)", std::int64_t{pattern.stride_words});
   c.suite = quick_if(pattern.quick);

@@ -5,7 +5,6 @@
 #include "results/findings.h"
 
 namespace fathom::copy_bandwidth {
-
 namespace {
 
 using I = std::int64_t;
@@ -35,7 +34,7 @@ std::vector<ClaimRow> by_width() {
   };
   const auto least = [](const Figures& f) { return f.range({"4", "8", "16", "32"}).first; };
   const auto looped = [](const char* name, const char* sweep) {
-    return Quantity{name, {{"sweep", sweep}, {"type", "half"}, {"block", I{1024}}}, Pick::best};
+    return Quantity{name, {{"sweep", sweep}, {"type", "half"}, {"block", 1024}}, Pick::best};
   };
   ClaimRow v3{
       "V3",
@@ -85,8 +84,7 @@ std::vector<ClaimRow> by_width() {
 
 std::vector<ClaimRow> by_counters() {
   constexpr double all = 33554432;  // sectors of 1 GiB
-  const AxisFilter batch{
-      {"sweep", "unroll"}, {"type", "half"}, {"unroll", I{16}}, {"block", I{1024}}};
+  const AxisFilter batch{{"sweep", "unroll"}, {"type", "half"}, {"unroll", 16}, {"block", 1024}};
   // A kernel with more requests that is faster all the same refutes V7's "only".
   const auto counterexample = [](const Figures& f) {
     const double more = f["batch global_load_requests/8 global_load_requests"];
@@ -151,17 +149,15 @@ std::vector<ClaimRow> by_counters() {
 std::vector<ClaimRow> by_place() {
   const auto at = [](const char* name, I offset, Figure figure = metric_of) {
     return Quantity{name,
-                    {{"sweep", "offset"}, {"bytes per thread", I{4}}, {"base offset (B)", offset}},
+                    {{"sweep", "offset"}, {"bytes per thread", 4}, {"base offset (B)", offset}},
                     Pick::first,
                     std::move(figure)};
   };
   const Figure each = [](const Entry& e) {
     return counter_of("global_load_sectors")(e) / counter_of("global_load_requests")(e);
   };
-  const AxisFilter apart{{"sweep", "stride"},
-                         {"strided", "loads"},
-                         {"bytes per thread", I{4}},
-                         {"stride (packs)", I{8}}};
+  const AxisFilter apart{
+      {"sweep", "stride"}, {"strided", "loads"}, {"bytes per thread", 4}, {"stride (packs)", 8}};
   const auto tail = [](const char* name, I more) {
     return Quantity{name, {{"sweep", "tail"}, {"type", "float"}, {"elements beyond n", more}}};
   };

@@ -187,9 +187,9 @@ std::vector<Case> offset_cases(const DeviceFacts& device) {
                              .quick = quick,
                              .offset = offset}));
       cases.back().axes = {{"sweep", "offset"},
-                           {"bytes per thread", std::int64_t{4} * vector},
+                           {"bytes per thread", 4 * vector},
                            {"base offset (B)", static_cast<std::int64_t>(offset)},
-                           {"block", std::int64_t{256}},
+                           {"block", 256},
                            {"size", static_cast<std::int64_t>(base_bytes(device))}};
     }
   }
@@ -265,7 +265,7 @@ std::vector<Case> misaligned_cases(const DeviceFacts&) {
   Case c;
   c.name = "misaligned/bytes:16/offset:" + size_name(misaligned_by);
   c.axes = {{"sweep", "misaligned"},
-            {"bytes per thread", std::int64_t{16}},
+            {"bytes per thread", 16},
             {"base offset (B)", static_cast<std::int64_t>(misaligned_by)}};
   c.metric = {"faults", "launches", Better::higher, std::nullopt};
   c.expected = Expectation{1, 0, "an access of 16 bytes needs an address that 16 divides"};

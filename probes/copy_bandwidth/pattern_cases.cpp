@@ -49,10 +49,10 @@ Case strided_case(const DeviceFacts& device, Strided side, int pack, unsigned st
                           work, quick);
   c.axes = {{"sweep", "stride"},
             {"strided", what},
-            {"bytes per thread", std::int64_t{pack}},
-            {"stride (packs)", std::int64_t{stride}},
+            {"bytes per thread", pack},
+            {"stride (packs)", stride},
             {"stride (B)", static_cast<std::int64_t>(strided_bytes)},
-            {"block", std::int64_t{threads}}};
+            {"block", threads}};
   c.prepare = [=](Context& context) {
     cudaStream_t stream = context.stream();
     const std::size_t near = packs * pack, far = near * stride;
@@ -108,8 +108,8 @@ Case row_case(const DeviceFacts& device, bool along) {
   }
   c.axes = {{"sweep", "rows"},
             {"lanes read", along ? "along" : "across"},
-            {"bytes per thread", std::int64_t{4}},
-            {"block", std::int64_t{threads}}};
+            {"bytes per thread", 4},
+            {"block", threads}};
   c.prepare = [=](Context& context) {
     cudaStream_t stream = context.stream();
     const Buffer src = source_buffer(context, std::size_t{rows} * columns * 4);
@@ -153,8 +153,8 @@ Case mix_case(const DeviceFacts& device, Mix mix, ElementType type, bool quick) 
             {"type", type_name},
             {"arrays read", static_cast<std::int64_t>(inputs)},
             {"arrays written", std::int64_t{reads ? 0 : 1}},
-            {"bytes per thread", std::int64_t{16}},
-            {"block", std::int64_t{threads}}};
+            {"bytes per thread", 16},
+            {"block", threads}};
   c.prepare = [=](Context& context) {
     const Fill fill = reads                          ? Fill::random_bits
                       : type == ElementType::float64 ? Fill::uniform_double
@@ -181,8 +181,8 @@ Case tiles_case(const DeviceFacts& device, const Work& work, const char* instruc
   c.axes = {{"sweep", "async"},
             {"instruction", instruction},
             {"load hint", hint},
-            {"tile (B)", std::int64_t{tile_bytes}},
-            {"block", std::int64_t{block}}};
+            {"tile (B)", tile_bytes},
+            {"block", block}};
   c.prepare = [=](Context& context) {
     return copy_workload(context, base_bytes(context.device()), block, launch);
   };

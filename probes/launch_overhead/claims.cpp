@@ -9,8 +9,6 @@ constexpr const char* no_programmatic =
     "this GPU lacks programmatic dependent launch (it came with compute capability 9.0), or its "
     "cases were left out of this run";
 
-using Kernels = std::int64_t;
-
 std::vector<FactRow> rows() {
   const auto row = [](const char* id, const char* subject, const char* quantity, const char* method,
                       AxisFilter where, const char* absent = left_out) -> FactRow {
@@ -27,13 +25,13 @@ std::vector<FactRow> rows() {
   return {
       row("launch.empty_kernel", "empty kernel", "time on the GPU",
           "events around a graph of empty kernels, one thread block each",
-          {{"sweep", "grid"}, {"threads", Kernels{32}}, {"blocks", Kernels{1}}}),
+          {{"sweep", "grid"}, {"threads", 32}, {"blocks", 1}}),
       row("launch.stream_kernel", "empty kernels in a stream", "time from one to the next", timer,
           {{"sweep", "chain"}, {"what", in_stream}}),
       row("launch.graph_node", "kernel node of a straight graph", "time from one to the next",
-          timer, {{"sweep", "chain"}, {"what", in_graph}, {"kernels", Kernels{256}}}),
+          timer, {{"sweep", "chain"}, {"what", in_graph}, {"kernels", 256}}),
       row("launch.graph_node_fan_out", "kernel node of a fan-out of 256", "time per node", timer,
-          {{"sweep", "chain"}, {"what", fan_out_graph}, {"kernels", Kernels{256}}}),
+          {{"sweep", "chain"}, {"what", fan_out_graph}, {"kernels", 256}}),
       row("launch.stream_gap", "dependent kernels in a stream", "gap", timer,
           {{"sweep", "gap"}, {"what", in_stream}, {"programmatic", "no"}}),
       row("launch.pdl_gap", "dependent kernels in a stream, programmatic dependent launch", "gap",
@@ -56,18 +54,18 @@ std::vector<FactRow> rows() {
       host("launch.event_record", "cudaEventRecord", cost, record_event),
       host("launch.event_query", "cudaEventQuery of a completed event", cost, query_event),
       host("launch.graph_host_cost", "launch of a graph of one empty kernel between two others",
-           cost, graph_launch, {{"kernels", Kernels{1}}}),
+           cost, graph_launch, {{"kernels", 1}}),
       host("launch.graph_latency",
            "launch of a graph of one empty kernel between two others to the return of "
            "cudaStreamSynchronize",
-           "latency", graph_launch_and_synchronize, {{"kernels", Kernels{1}}}),
+           "latency", graph_launch_and_synchronize, {{"kernels", 1}}),
       host("launch.arguments_4096_host_cost", "kernel launch with 4096 B of arguments", cost,
-           launch_with_argument_bytes, {{"arguments (B)", Kernels{4096}}}),
+           launch_with_argument_bytes, {{"arguments (B)", 4096}}),
       host("launch.arguments_32764_host_cost", "kernel launch with 32764 B of arguments", cost,
-           launch_with_argument_bytes, {{"arguments (B)", Kernels{32764}}}),
+           launch_with_argument_bytes, {{"arguments (B)", 32764}}),
       row("launch.arguments_32764_kernel", "empty kernel with 32764 B of arguments",
           "time on the GPU", "events around a graph of such kernels",
-          {{"sweep", "arguments"}, {"arguments (B)", Kernels{32764}}}),
+          {{"sweep", "arguments"}, {"arguments (B)", 32764}}),
   };
 }
 

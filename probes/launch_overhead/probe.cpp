@@ -37,13 +37,13 @@ std::vector<Case> grid_cases(const DeviceFacts& device) {
   for (const int threads : {32, 1024}) {
     for (const int a_sm : {0, 1, 4, 16, 64, 256}) {  // 0: one block in all
       const int blocks = a_sm == 0 ? 1 : a_sm * device.sms;
-      add("grid", {{"threads", std::int64_t{threads}}, {"blocks", std::int64_t{blocks}}},
+      add("grid", {{"threads", threads}, {"blocks", blocks}},
           a_sm >= 64 || (a_sm == 0 && threads == 32),
           [=](cudaStream_t stream) { launch_empty(blocks, threads, stream); });
     }
   }
   for (const int bytes : argument_bytes)
-    add("arguments", {{"arguments (B)", std::int64_t{bytes}}}, false,
+    add("arguments", {{"arguments (B)", bytes}}, false,
         [=](cudaStream_t stream) { launch_with_arguments(bytes, stream); });
   return cases;
 }
@@ -81,7 +81,7 @@ std::function<void()> launching(GraphExec graph, cudaStream_t stream) {
 /// From the first stamp to the last over the steps in between: of empty kernels in a row, those
 /// from each to the next; of a fan-out, the kernels.
 Case chain_case(const char* where, int kernels, bool quick) {
-  Case c = make_case("chain", where, {{"kernels", std::int64_t{kernels}}}, quick);
+  Case c = make_case("chain", where, {{"kernels", kernels}}, quick);
   const bool stream_order = where == std::string_view(in_stream);
   const bool fans_out = where == std::string_view(fan_out_graph);
   const int steps = fans_out ? kernels : kernels + 1;
@@ -224,7 +224,7 @@ std::vector<Case> host_cases(const DeviceFacts&) {
   for (const int bytes : argument_bytes)
     add(launch_with_argument_bytes, bytes == 4096,
         calls_of([=](cudaStream_t stream) { launch_with_arguments(bytes, stream); }),
-        {{"arguments (B)", std::int64_t{bytes}}});
+        {{"arguments (B)", bytes}});
   add(synchronize_idle, true, calls_of(synchronize));
   add(query_idle, false,
       calls_of([](cudaStream_t stream) { FATHOM_CUDA(cudaStreamQuery(stream)); }));
@@ -258,8 +258,7 @@ std::vector<Case> host_cases(const DeviceFacts&) {
         });
       };
       add(synchronizes ? graph_launch_and_synchronize : graph_launch,
-          nodes == 1 || (nodes == 256 && !synchronizes), sampler,
-          {{"kernels", std::int64_t{nodes}}});
+          nodes == 1 || (nodes == 256 && !synchronizes), sampler, {{"kernels", nodes}});
     }
   }
   return cases;

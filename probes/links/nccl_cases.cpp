@@ -12,7 +12,6 @@
 #include "results/error.h"
 
 namespace fathom::links {
-
 namespace {
 
 constexpr int uint32_type = 3, sum = 0, first_rank = 0;
@@ -212,7 +211,7 @@ Case nccl_case(const SharedMachine& machine, Collective collective, const char* 
   Case c = transfer_case(fmt::format("nccl/{}{}/{}", queued ? "queued/" : "", name, bytes),
                          {{"link", queued ? "NCCL, queued" : "NCCL"},
                           {"collective", name},
-                          {"GPUs", std::int64_t{ranks}},
+                          {"GPUs", ranks},
                           {"size", static_cast<std::int64_t>(whole * 4)}},
                          counted * operations_of(queued, whole * 4), *machine);
   c.metric.name = "bus_bandwidth";

@@ -8,8 +8,6 @@ namespace fathom::memory_bandwidth {
 
 // The cases of the sweep, by what they ask.
 
-/// Registers, shared and distributed shared memory.
-std::vector<Case> on_chip_cases(const DeviceFacts& device);
 std::vector<Case> level_cases(const DeviceFacts& device);  ///< L1, L2 and DRAM
 /// Bandwidth by working set, by SMs and by bytes in flight.
 std::vector<Case> curve_cases(const DeviceFacts& device);

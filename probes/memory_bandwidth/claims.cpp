@@ -240,7 +240,7 @@ std::vector<View> views(std::span<const Entry> entries) {
   };
   View footprint = against(
       "Bandwidth against working set, 16 bytes a lane",
-      {{"sweep", {"footprint"}}, {"width (B)", {I{16}}}}, "working set (B)",
+      {{"sweep", {"footprint"}}, {"width (B)", {16}}}, "working set (B)",
       {"operation", "instruction"}, {.x_log2 = true, .overview = true},
       "All SMs, each its part of the working set. Plain loads may hit in the L1s, which together "
       "hold about as much as the L2. The regimes drawn are those of ld.global.cg.");
@@ -249,7 +249,7 @@ std::vector<View> views(std::span<const Entry> entries) {
   const AxisFilter past_l1{{"sweep", "footprint"},
                            {"operation", "load"},
                            {"instruction", "ld.global.cg"},
-                           {"width (B)", I{16}}};
+                           {"width (B)", 16}};
   const std::vector<CurvePoint> curve = curve_of(select(entries, past_l1), "working set (B)");
   if (curve.size() >= fewest)
     draw_regimes(footprint, segment(curve, {.resolution = 0.02}), "B", "B/s");

@@ -86,7 +86,7 @@ Case make_case(const std::string& sweep, const char* level, Operation operation,
             {"level", level},
             {"operation", name_of(operation)},
             {"instruction", instruction},
-            {"width (B)", std::int64_t{width}}};
+            {"width (B)", width}};
   add_axes(c, more);
   c.suite = suite;
   c.metric = {"bandwidth", "B/s", Better::higher, std::nullopt};
@@ -297,7 +297,7 @@ Case shared_case(const DeviceFacts& device, Operation operation, int width, int 
   const std::string instruction = operation == Operation::load    ? "ld." + space
                                   : operation == Operation::store ? "st." + space
                                                                   : "ld." + space + ", st." + space;
-  Axes more{{"SMs", std::int64_t{sms}},
+  Axes more{{"SMs", sms},
             {"warps per SM", std::int64_t{of_sm * shared_warps}},
             {"loads in flight", std::int64_t{shared_loads(operation)}}};
   if (!own) more.emplace_back("cluster size", std::int64_t{cluster_size});
@@ -322,8 +322,6 @@ Case shared_case(const DeviceFacts& device, Operation operation, int width, int 
   return c;
 }
 
-}  // namespace
-
 std::vector<Case> on_chip_cases(const DeviceFacts& device) {
   std::vector<Case> result{register_case(device)};
   const auto add = [&](int width, int cluster_size, int blocks) {
@@ -339,6 +337,8 @@ std::vector<Case> on_chip_cases(const DeviceFacts& device) {
   }
   return result;
 }
+
+}  // namespace
 
 const Probe probe{
     .name = "memory_bandwidth",

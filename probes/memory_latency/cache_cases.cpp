@@ -16,6 +16,11 @@ constexpr std::size_t line = 128;
 /// chain, a random choice of lines.
 constexpr int curve_loads = 4096;
 
+/// Adds `low`, one `step` more, and so on up to `high`.
+void add_steps(std::set<std::size_t>& sizes, std::size_t low, std::size_t high, std::size_t step) {
+  for (std::size_t size = low; size <= high; size += step) sizes.insert(size);
+}
+
 /// The cases of one cache, which say how much they expect it to hold.
 struct Sweep {
   std::vector<Case>& result;
@@ -71,9 +76,7 @@ struct Sweep {
         chase.chain.jitter_bytes = static_cast<std::uint32_t>(stride) / 2;
         chase.warm = chase.chain;
         if (is_l1()) chase.loads = (count + chase_unroll - 1) / chase_unroll * chase_unroll;
-        add("line", chase,
-            {{"candidate (B)", std::int64_t{candidate}}, {"stride (B)", std::int64_t{stride}}},
-            suite);
+        add("line", chase, {{"candidate (B)", candidate}, {"stride (B)", stride}}, suite);
       }
     }
   }
@@ -113,8 +116,8 @@ void add_l1(std::vector<Case>& result, const DeviceFacts& device) {
     const std::size_t below = std::min(expected / 2, (end ? 24 : 12) * kib);
     add_steps(sizes, expected - below, expected + 5 * kib, kib);
     for (const std::size_t size : sizes)
-      l1.add_size(l1.strided(size / line, line), {{"carve-out (KiB)", std::int64_t{carveout}}},
-                  size, quick_if(end), coarse);
+      l1.add_size(l1.strided(size / line, line), {{"carve-out (KiB)", carveout}}, size,
+                  quick_if(end), coarse);
   }
   const std::size_t bytes = leave(carveouts.front());
   l1.add_lines(Suite::quick);
@@ -326,6 +329,18 @@ void add_code(std::vector<Case>& result) {
 
 }  // namespace
 
+std::vector<CounterRequest> hits(GlobalLoad load, const Chase& chase) {
+  const double warmed =
+      chase.warm.stride >= 32 ? chase.warm.count : chase.warm.count * chase.warm.stride / 32.0;
+  std::vector<CounterRequest> counters{
+      {"global_load_sectors", chase.loads + chase.walked_loads + warmed * chase.warm_passes, 0,
+       "one sector a load of the chasing thread, and the sectors of the loads that warm up"},
+      {"l1_hit_rate"}};
+  if (load == GlobalLoad::l2_only)
+    counters.insert(counters.end(), {{"l2_hit_rate"}, {"dram_read_bytes"}});
+  return counters;
+}
+
 std::vector<Case> cache_cases(const DeviceFacts& device) {
   std::vector<Case> result;
   add_l1(result, device);
@@ -338,9 +353,8 @@ std::vector<Case> fetch_cases(const DeviceFacts&) {
   for (const Level& level : levels) {
     // The second word of a pair, of 8 bytes, stays within the next pair's distance.
     for (const int distance : {8, 24, 32, 56, 64, 96, 120, 128, 192, 248, 256, 512}) {
-      Case& c =
-          result.emplace_back(make_case("fetch", level.name, name_of(level.load), Timed::each,
-                                        {{"distance (B)", std::int64_t{distance}}}, Suite::quick));
+      Case& c = result.emplace_back(make_case("fetch", level.name, name_of(level.load), Timed::each,
+                                              {{"distance (B)", distance}}, Suite::quick));
       c.cache = level.cache;
       c.prepare =
           report_workload([=](Context& context) { return pairs(context, level, distance); });

@@ -52,7 +52,7 @@ const CacheLevel cache_levels[] = {
      "fetch_granularity",
      1.15,
      1.3,
-     {{"sweep", "associativity"}, {"level", "L2"}, {"stride (B)", std::int64_t{line}}}}};
+     {{"sweep", "associativity"}, {"level", "L2"}, {"stride (B)", line}}}};
 
 std::string line_of(std::span<const Entry> entries, const CacheLevel& of, Fact& fact) {
   const Points points = points_by(entries, "line", of.level, "candidate (B)", "stride (B)");

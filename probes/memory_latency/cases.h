@@ -7,12 +7,9 @@ namespace fathom::memory_latency {
 
 // The cases of the sweep, by what they ask.
 
-/// Every level, both ways, and distributed shared memory.
-std::vector<Case> latency_cases(const DeviceFacts& device);
 std::vector<Case> fetch_cases(const DeviceFacts& device);     ///< what a miss brings along
 std::vector<Case> constant_cases(const DeviceFacts& device);  ///< and instruction caches
 std::vector<Case> cache_cases(const DeviceFacts& device);     ///< size, line, sets of L1 and L2
-std::vector<Case> far_cases(const DeviceFacts& device);       ///< memory behind a link, and TLBs
 
 // What they share.
 
@@ -60,8 +57,5 @@ std::vector<CounterRequest> hits(GlobalLoad load, const Chase& chase);
 
 /// All elements of `bytes`, 8 bytes each: as many sectors as there are.
 inline Chain every_word(std::size_t bytes) { return spread(bytes, 8); }
-
-/// Adds `low`, one `step` more, and so on up to `high`.
-void add_steps(std::set<std::size_t>& sizes, std::size_t low, std::size_t high, std::size_t step);
 
 }  // namespace fathom::memory_latency

@@ -7,12 +7,12 @@
 #include <memory>
 #include <numeric>
 
-#include "harness/cuda_check.h"
+#include "harness/cuda_handles.h"
 #include "probes/claims.h"
+#include "probes/memory_latency/facts.h"
 #include "results/statistics.h"
 
 namespace fathom::memory_latency {
-
 namespace {
 
 /// What the samples of one case have told besides the metric.
@@ -155,21 +155,215 @@ Case headline(const char* level, const char* instruction, std::size_t bytes, con
   return c;
 }
 
-std::vector<CounterRequest> hits(GlobalLoad load, const Chase& chase) {
-  const double warmed =
-      chase.warm.stride >= 32 ? chase.warm.count : chase.warm.count * chase.warm.stride / 32.0;
-  std::vector<CounterRequest> counters{
-      {"global_load_sectors", chase.loads + chase.walked_loads + warmed * chase.warm_passes, 0,
-       "one sector a load of the chasing thread, and the sectors of the loads that warm up"},
-      {"l1_hit_rate"}};
-  if (load == GlobalLoad::l2_only)
-    counters.insert(counters.end(), {{"l2_hit_rate"}, {"dram_read_bytes"}});
-  return counters;
+// The headline of each level: a working set well inside it, both ways to time it.
+
+namespace {
+
+constexpr int mean_loads = 4096;
+int loads_for(Timed timed) { return timed == Timed::mean ? mean_loads : max_timed_loads; }
+
+Case cache_case(const char* level, GlobalLoad load, Timed timed, std::size_t bytes) {
+  const Chase chase{.chain = spread(bytes, 128),
+                    .loads = loads_for(timed),
+                    .warm = every_word(bytes),
+                    .warm_passes = 2,
+                    .timed = timed};
+  Case c = headline(level, name_of(load), bytes, chase, in_region(load));
+  if (load == GlobalLoad::cached || load == GlobalLoad::l2_only) c.counters = hits(load, chase);
+  return c;
 }
 
-void add_steps(std::set<std::size_t>& sizes, std::size_t low, std::size_t high, std::size_t step) {
-  for (std::size_t size = low; size <= high; size += step) sizes.insert(size);
+/// Flushed before each launch; one load of each large page first, so that none waits for a TLB.
+Case dram_case(const DeviceFacts& device, Timed timed) {
+  constexpr GlobalLoad load = GlobalLoad::l2_only;
+  const std::size_t bytes = region_bytes(device) / large_page_bytes * large_page_bytes;
+  const Chase chase{.chain = spread(bytes, 512),
+                    .loads = timed == Timed::mean ? 2048 : max_timed_loads,
+                    .warm = spread(bytes, large_page_bytes),
+                    .warm_passes = 1,
+                    .timed = timed};
+  Case c = headline("DRAM", name_of(load), bytes, chase, in_region(load));
+  c.extras = {{memory_bytes, static_cast<double>(device.memory_bytes)}};
+  c.cache = CacheState::cold;
+  // Refresh and the other traffic of DRAM make single samples differ by more than any interval.
+  c.precision = Precision{.relative_half_width = 0.002, .min_samples = 24, .time_limit_s = 0.3};
+  c.counters = hits(load, chase);
+  return c;
 }
+
+Case shared_case(const DeviceFacts& device, const char* instruction, SharedLoad load, Timed timed) {
+  constexpr int bytes = 4 * kib;
+  Case c = headline("shared", instruction, bytes,
+                    {.chain = spread(bytes, 4), .loads = loads_for(timed), .timed = timed},
+                    [=](Context&, Chase&) -> LaunchChase {
+                      return [=](const Chase& chase, cudaStream_t stream) {
+                        launch_shared_chase(load, chase, bytes, stream);
+                      };
+                    });
+  if (load == SharedLoad::load && timed == Timed::mean) {
+    c.counters = {{"shared_load_instructions", mean_loads, 0, "the loads of the chase"}};
+    c.extras = {{shared_bytes, static_cast<double>(device.shared_bytes_per_sm)},
+                {register_bytes, 4.0 * device.registers_per_sm}};
+  }
+  return c;
+}
+
+Case texture_case(const char* level, std::size_t bytes, Timed timed) {
+  const Chain texels = spread(bytes / 4, 128 / 4);
+  return headline(level, "tex1Dfetch", bytes,
+                  {.chain = texels,
+                   .loads = loads_for(timed),
+                   .walked_loads = static_cast<int>(texels.count),
+                   .timed = timed},
+                  [=](Context& context, Chase&) -> LaunchChase {
+                    const std::vector<std::uint32_t> words = index_image(texels, bytes, 1);
+                    const Buffer memory =
+                        upload(context, "texels", std::as_bytes(std::span(words)));
+                    return [texture = make_texture(memory.data, bytes)](const Chase& chase,
+                                                                        cudaStream_t stream) {
+                      launch_texture_chase(*texture, chase, stream);
+                    };
+                  });
+}
+
+// Distributed shared memory: the first block of a cluster reads another's.
+
+void add_clusters(std::vector<Case>& result, const DeviceFacts& device) {
+  constexpr int bytes = 4096;
+  const auto add = [&](SharedLoad load, const char* instruction, int size, int distance) {
+    Case& c =
+        result.emplace_back(make_case("distance", "distributed shared", instruction, Timed::mean,
+                                      {{"cluster size", size}, {"distance", distance}},
+                                      quick_if(distance == 1 || distance == size - 1)));
+    c.prepare = chase_workload({.chain = spread(bytes, 4), .loads = mean_loads},
+                               [=](Context&, Chase&) -> LaunchChase {
+                                 return [=](const Chase& chase, cudaStream_t stream) {
+                                   launch_cluster_chase(load, chase, bytes, size, distance, stream);
+                                 };
+                               });
+  };
+  const int largest = largest_cluster(device.major, bytes);
+  for (int size = 2; size <= largest; size *= 2)
+    for (int distance = 0; distance < size; ++distance)  // 0: the own block, in the same way
+      add(SharedLoad::load, "ld.shared::cluster", size, distance);
+  if (largest < 2) return;
+  add(SharedLoad::atomic_add, "atom.shared::cluster.add", 2, 1);
+  add(SharedLoad::atomic_cas, "atom.shared::cluster.cas", 2, 1);
+}
+
+// Memory behind a link: the host's, pinned, and another GPU's. One load of 4 KiB each, by an
+// instruction that no cache of this GPU may answer.
+
+template <class Allocate>
+Case link_case(const char* level, Timed timed, Allocate allocate) {
+  constexpr GlobalLoad load = GlobalLoad::system;
+  constexpr std::size_t stride = 4096, bytes = 4096 * stride;
+  Case c = headline(
+      level, name_of(load), bytes, {.chain = spread(bytes, stride), .loads = 512, .timed = timed},
+      [=](Context& context, Chase& chase) -> LaunchChase {
+        const std::shared_ptr<void> memory = allocate(bytes);
+        const LaunchChase launch_it = chase_through(context, load, 0, chase, memory.get());
+        FATHOM_CUDA(cudaStreamSynchronize(context.stream()));
+        return [launch_it, memory](const Chase& with_report, cudaStream_t stream) {
+          launch_it(with_report, stream);
+        };
+      });
+  // What other traffic does to a link moves every median; the interval says how far.
+  c.precision = Precision{.relative_half_width = 0.005, .min_samples = 24, .time_limit_s = 0.2};
+  return c;
+}
+
+std::shared_ptr<void> pinned(std::size_t bytes) {
+  const std::shared_ptr<std::byte> host = make_pinned_memory<std::byte>(bytes);
+  void* mapped = nullptr;
+  FATHOM_CUDA(cudaHostGetDevicePointer(&mapped, host.get(), 0));
+  return {host, mapped};
+}
+
+/// The first other GPU whose memory this one may read; -1: none.
+int first_peer(int device) {
+  int devices = 0;
+  FATHOM_CUDA(cudaGetDeviceCount(&devices));
+  for (int other = 0; other < devices; ++other) {
+    int can = 0;
+    if (other != device) FATHOM_CUDA(cudaDeviceCanAccessPeer(&can, device, other));
+    if (can != 0) return other;
+  }
+  return -1;
+}
+
+std::shared_ptr<void> on_peer(int device, int peer, std::size_t bytes) {
+  const cudaError_t status = cudaDeviceEnablePeerAccess(peer, 0);
+  cudaGetLastError();  // clears what is no error: that it is enabled already
+  if (status != cudaErrorPeerAccessAlreadyEnabled) FATHOM_CUDA(status);
+  FATHOM_CUDA(cudaSetDevice(peer));
+  void* memory = nullptr;
+  const cudaError_t allocated = cudaMalloc(&memory, bytes);
+  FATHOM_CUDA(cudaSetDevice(device));
+  FATHOM_CUDA(allocated);
+  return {memory, [](void* p) { cudaFree(p); }};
+}
+
+/// The TLBs: one line in each large page, over footprints up to nearly all of the memory. The lines
+/// themselves fit the L2, so what grows with the footprint is address translation.
+void add_pages(std::vector<Case>& result, const DeviceFacts& device) {
+  constexpr GlobalLoad load = GlobalLoad::l2_only;
+  constexpr std::uint64_t page = large_page_bytes;
+  constexpr std::uint32_t line = 128;
+  // The rest is for the driver, the L2's flush, and whoever else uses the GPU a little.
+  const std::size_t rest = std::min<std::size_t>(std::size_t{6} << 30, device.memory_bytes / 4);
+  const std::size_t limit = (device.memory_bytes - rest) / page * page;
+  std::set<std::size_t> sizes = geometric(4 * page, limit, 4, page);
+  sizes.insert(limit);
+  for (const std::size_t size : sizes) {
+    Chain chain = spread(size, page);
+    // Within the page that the buffer's guard band leaves of the stride.
+    chain.jitter_slots = (large_page_bytes - 2 * 4096) / line;
+    chain.jitter_bytes = line;
+    Case& c = result.emplace_back(
+        make_case("pages", "TLB", name_of(load), Timed::mean, {working_set_axis(size)}));
+    c.extras["pages"] = chain.count;
+    c.prepare = chase_workload({.chain = chain, .loads = 2048, .warm = chain, .warm_passes = 2},
+                               [=](Context& context, Chase& chase) {
+                                 // As much for all: allocated once.
+                                 void* memory = context.buffers().output("pages", limit).data;
+                                 return chase_through(context, load, 0, chase, memory);
+                               });
+  }
+}
+
+std::vector<Case> latency_cases(const DeviceFacts& device) {
+  using enum GlobalLoad;
+  std::vector<Case> result;
+  const std::size_t in_l2 = device.l2_bytes / 8 / (64 * kib) * (64 * kib);
+  for (const Timed timed : {Timed::mean, Timed::each})
+    result.insert(
+        result.end(),
+        {shared_case(device, "ld.shared", SharedLoad::load, timed),
+         cache_case("L1", cached, timed, 16 * kib), cache_case("L1", read_only, timed, 16 * kib),
+         cache_case("L2", l2_only, timed, in_l2), dram_case(device, timed),
+         texture_case("texture L1", 16 * kib, timed), texture_case("texture L2", mib, timed),
+         shared_case(device, "atom.shared.add", SharedLoad::atomic_add, timed),
+         shared_case(device, "atom.shared.cas", SharedLoad::atomic_cas, timed),
+         cache_case("L2", atomic_add, timed, mib), cache_case("L2", atomic_cas, timed, mib)});
+  add_clusters(result, device);
+  return result;
+}
+
+std::vector<Case> far_cases(const DeviceFacts& device) {
+  std::vector<Case> result;
+  const int own = device.ordinal, peer = first_peer(own);
+  for (const Timed timed : {Timed::mean, Timed::each}) {
+    result.push_back(link_case("host", timed, pinned));
+    if (peer >= 0)
+      result.push_back(
+          link_case("peer", timed, [=](std::size_t bytes) { return on_peer(own, peer, bytes); }));
+  }
+  add_pages(result, device);
+  return result;
+}
+
+}  // namespace
 
 const Probe probe{
     .name = "memory_latency",

@@ -136,7 +136,7 @@ Case warp_case(Space space, Access op, int bytes) {
   c.name = fmt::format("{}/{}/bits:{}", name(space), name(op), 8 * bytes);
   c.axes = {{"model", fmt::format("{} memory", name(space))},
             {"operation", name(op)},
-            {"bits", std::int64_t{8} * bytes}};
+            {"bits", 8 * bytes}};
   c.suite = Suite::quick;
   c.metric = {"mismatches", "patterns", Better::lower, std::nullopt};
   c.mode = Campaign{of.roles(),

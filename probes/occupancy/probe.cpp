@@ -41,9 +41,9 @@ Case make_case(const DeviceFacts& device, const char* turned, const Variant& var
   c.axes = {{"turned", turned},
             {"grid", grid},
             {"16-byte loads in flight", std::int64_t{variant.vectors}},
-            {"block", std::int64_t{threads}},
+            {"block", threads},
             {"registers", std::int64_t{facts.numRegs}},
-            {"dynamic shared (B)", std::int64_t{shared}},
+            {"dynamic shared (B)", shared},
             {"theoretical occupancy (%)", 100 * model.fraction},
             {"limited by", models::name(model.limiter)}};
   c.suite = quick_if(quick);

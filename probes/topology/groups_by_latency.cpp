@@ -10,7 +10,6 @@
 #include "probes/topology/groups.h"
 
 namespace fathom::topology {
-
 namespace {
 
 double mean(std::span<const double> values) {

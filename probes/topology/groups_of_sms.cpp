@@ -272,7 +272,7 @@ SmPairs pairs_by_clusters(std::span<const Entry> entries) {
   for (const int half : {0, 1}) {
     Matrix& matrix = halves[half].matrix =
         matrix_of(entries, {{"sweep", pair_sweep},
-                            {"blocks per SM", std::int64_t{pair_blocks_per_sm}},
+                            {"blocks per SM", pair_blocks_per_sm},
                             {"launches", set_names[half]}});
     const std::size_t sms = halves[0].matrix.rows.size();
     if (matrix.reason.empty() && (matrix.rows.size() != sms || matrix.rows.front().size() != sms))

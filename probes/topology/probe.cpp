@@ -115,7 +115,7 @@ std::vector<Case> cluster_cases(const DeviceFacts& device) {
     c.name = pairs ? pair_sweep : fmt::format("{}/size:{}", cluster_sweep, size);
     c.axes = {{"sweep", pairs ? pair_sweep : cluster_sweep}};
     if (!pairs) c.axes.emplace_back("cluster size", std::int64_t{size});
-    add_axes(c, {{"blocks per SM", std::int64_t{blocks_per_sm}}, {"launches", set_names[half]}});
+    add_axes(c, {{"blocks per SM", blocks_per_sm}, {"launches", set_names[half]}});
     if (pairs) {
       c.axes.emplace_back("SM", all_sms);
       c.metric = {"clusters with the most frequent partner", "%", Better::higher, std::nullopt};

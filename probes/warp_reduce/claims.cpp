@@ -13,8 +13,8 @@ Quantity sum(std::string name, std::vector<const char*> recipes, I bytes) {
           {{"part", "sum"},
            {"type", "float"},
            {"size (B)", bytes},
-           {"further elements", I{0}},
-           {"offset (elements)", I{0}}},
+           {"further elements", 0},
+           {"offset (elements)", 0}},
           Pick::best,
           metric_of,
           "",
@@ -93,14 +93,14 @@ ClaimRow r3() {
 
 std::vector<View> views() {
   using Values = std::vector<AxisValue>;
-  const std::pair<std::string, Values> whole{"further elements", {I{0}}},
-      aligned{"offset (elements)", {I{0}}}, sums{"part", {"sum"}};
+  const std::pair<std::string, Values> whole{"further elements", {0}},
+      aligned{"offset (elements)", {0}}, sums{"part", {"sum"}};
   return {
       plot("Bandwidth of a float sum against its size",
            {sums,
             {"type", {"float"}},
             {"recipe", {"tile", "dynamic"}},
-            {"block", {I{512}}},
+            {"block", {512}},
             whole,
             aligned},
            "size (B)", "Bandwidth (B/s)", {"recipe"},

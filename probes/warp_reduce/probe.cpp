@@ -245,7 +245,7 @@ Case make_case(const DeviceFacts& device, const Sum& sum) {
   c.axes = {{"part", "sum"},
             {"recipe", name_of(recipe)},
             {"type", name_of(element)},
-            {"block", std::int64_t{threads}},
+            {"block", threads},
             {"size (B)", static_cast<std::int64_t>(sum.bytes)},
             {"further elements", std::int64_t{sum.more}},
             {"offset (elements)", std::int64_t{sum.offset}},
