@@ -7,9 +7,12 @@ namespace fathom::memory_latency {
 
 // The cases of the sweep, by what they ask.
 
+/// Every level, both ways, and distributed shared memory.
+std::vector<Case> latency_cases(const DeviceFacts& device);
 std::vector<Case> fetch_cases(const DeviceFacts& device);     ///< what a miss brings along
 std::vector<Case> constant_cases(const DeviceFacts& device);  ///< and instruction caches
 std::vector<Case> cache_cases(const DeviceFacts& device);     ///< size, line, sets of L1 and L2
+std::vector<Case> far_cases(const DeviceFacts& device);       ///< memory behind a link, and TLBs
 
 // What they share.
 

@@ -332,6 +332,8 @@ void add_pages(std::vector<Case>& result, const DeviceFacts& device) {
   }
 }
 
+}  // namespace
+
 std::vector<Case> latency_cases(const DeviceFacts& device) {
   using enum GlobalLoad;
   std::vector<Case> result;
@@ -362,8 +364,6 @@ std::vector<Case> far_cases(const DeviceFacts& device) {
   add_pages(result, device);
   return result;
 }
-
-}  // namespace
 
 const Probe probe{
     .name = "memory_latency",
