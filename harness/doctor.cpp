@@ -296,17 +296,26 @@ Json to_json(const std::vector<Check>& checks) {
 }
 
 Json health_json(const Reading<NvmlDevice>& gpu) {
-  const auto link = gpu ? gpu->pcie_link().value : std::nullopt;
-  const auto errors = gpu ? gpu->uncorrected_ecc_errors().value : std::nullopt;
-  const auto rows = gpu ? gpu->remapped_rows().value : std::nullopt;
-  const auto processes = gpu ? gpu->compute_processes().value : std::nullopt;
-  return {{"pcie_generation", link ? Json(link->generation_max) : Json()},
-          {"pcie_width", link ? Json(link->width) : Json()},
-          {"uncorrected_ecc_errors", or_null(errors)},
-          {"remapped_rows", rows ? Json(rows->corrected + rows->uncorrected) : Json()},
-          {"remapping_failed", rows && rows->failed},
-          {"remapping_pending", rows && rows->pending},
-          {"processes", processes ? Json(processes->size()) : Json()}};
+  Json health{{"pcie_generation", nullptr},
+              {"pcie_width", nullptr},
+              {"uncorrected_ecc_errors", nullptr},
+              {"remapped_rows", nullptr},
+              {"remapping_failed", false},
+              {"remapping_pending", false},
+              {"processes", nullptr}};
+  if (!gpu) return health;
+  if (const auto link = gpu->pcie_link()) {
+    health["pcie_generation"] = link->generation_max;
+    health["pcie_width"] = link->width;
+  }
+  if (const auto errors = gpu->uncorrected_ecc_errors()) health["uncorrected_ecc_errors"] = *errors;
+  if (const auto rows = gpu->remapped_rows()) {
+    health["remapped_rows"] = rows->corrected + rows->uncorrected;
+    health["remapping_failed"] = rows->failed;
+    health["remapping_pending"] = rows->pending;
+  }
+  if (const auto processes = gpu->compute_processes()) health["processes"] = processes->size();
+  return health;
 }
 
 Json gpus_json(const NvmlLibrary& nvml) {
