@@ -30,8 +30,8 @@ macro(fathom_dependency package)
   endif()
 endmacro()
 
-# fathom_header_dependency(<name in the list> <target> <variable> <header>): of headers alone, and not
-# every package of it has CMake files: looks for a header itself.
+# fathom_header_dependency(<name in the list> <target> <variable> <header>): a library of headers
+# alone. Not every package of it has CMake files: looks for a header itself.
 macro(fathom_header_dependency package target variable header)
   find_path(${variable} ${header} HINTS ${Boost_INCLUDE_DIR} ${BOOST_ROOT}/include)
   mark_as_advanced(${variable})

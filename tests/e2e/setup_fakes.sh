@@ -1,6 +1,7 @@
 # shellcheck shell=bash
-# A machine for the sessions of ./fathom and tools/setup (tests/golden/sessions/setup*.txt): everyday
-# commands, and fakes of what builds and installs, so that nothing is, whatever the machine has.
+# A machine for the sessions of ./fathom and tools/setup (tests/golden/sessions/setup*.txt):
+# everyday commands, and fakes of what builds and installs, so that nothing is, whatever the machine
+# has.
 # shellcheck disable=SC2016,SC2034,SC2154  # the fakes expand theirs; the sessions share others
 
 scratch=$PWD
@@ -40,8 +41,8 @@ calls() {
   rm -f "$scratch/calls"
 }
 
-# The programs that a command without a GPU asks for. A build prints what $scratch/output does, and leaves a
-# tool that prints its arguments.
+# The programs that a command without a GPU asks for. A build prints what $scratch/output does, and
+# leaves a tool that prints its arguments.
 add_build_tools() {
   program g++ 'echo 12.2.0'
   program ninja ''
