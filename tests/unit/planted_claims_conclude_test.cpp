@@ -135,10 +135,17 @@ TEST_CASE("V9 needs the fault of a misaligned load", "[probes]") {
   for (const auto& [entries, words] : {std::pair{refused, load + "refused; a warp's"},
                                        {allowed, load + "not refused; a warp's"},
                                        {failed, "exit code 17; a warp's"}})
-    CHECK_THAT(figure_of("copy_bandwidth", "V9", entries), StartsWith(words));
+    CHECK_THAT(figure_of("copy_bandwidth", "V9", entries),
+               StartsWith(words) && !contains("not measured"));
 }
 
-TEST_CASE("V11 needs the same instructions, and no other factor", "[probes]") {
+TEST_CASE("V10 is not decided by what is no figure, V11 has two ends", "[probes]") {
+  const auto tail = [](I more, double bandwidth) {
+    return measured({{"sweep", "tail"}, {"type", "float"}, {"elements beyond n", more}}, bandwidth);
+  };
+  const std::vector of_nan{tail(0, NAN), tail(-1, 94), tail(1, 100)};
+  check("copy_bandwidth", "V10", {{not_measured, of_nan}});
+  CHECK_THAT(figure_of("copy_bandwidth", "V10", of_nan), !contains("0 % lost"));
   const auto rows = [](const char* lanes, double bandwidth, double instructions) {
     return measured({{"sweep", "rows"}, {"lanes read", lanes}}, bandwidth,
                     {{"global_load_instructions", instructions}});
@@ -179,6 +186,7 @@ TEST_CASE("O2 has a control for launches and one for imbalance, O3 a case for ea
     check("occupancy", "O2", {{verdict, entries}});
     CHECK_THAT(figure_of("occupancy", "O2", entries), StartsWith(words));
   }
+  check("occupancy", "O2", {{not_measured, {at("block size", "one-shot", 1, 0.6)}}});
   const auto low = [&](I in_flight, double bandwidth, double occupancy = 37.5) {
     return at("shared memory", "one-shot", in_flight, 1, occupancy, bandwidth);
   };
@@ -247,4 +255,29 @@ TEST_CASE("another size, type or part of the products is no answer", "[gemm]") {
          {not_measured, {wmma(NAN), mma}},
          {not_measured, {wmma(400)}},
          {not_measured, {wmma(400, "ladder"), mma}}});
+}
+
+TEST_CASE("GC10 and GC12 have a case for each memory", "[gemm]") {
+  const auto counted = [](const char* rung, const char* part, double bytes, double wavefronts) {
+    Entry e = product(rung, 1e12, "fp32", 4096, part);
+    planted::add_counter(e, "dram_read_bytes", bytes);
+    planted::add_counter(e, "shared_load_wavefronts", wavefronts);
+    return e;
+  };
+  for (const auto& [id, rung, times] : {std::tuple{"GC10", "column_major/01_naive", 20.0},
+                                        {"GC12", "column_major/04_tile_64", 1.6}}) {
+    const Entry lesson = counted(rung, "ladder", times, times);
+    const auto with = [&](double bytes, double wavefronts) {
+      return std::vector{lesson, counted("cuBLAS", "claim", bytes, wavefronts)};
+    };
+    check("gemm", id,
+          {{confirmed, with(0.81, 1.32)},
+           {conditional, with(1, 0.79)},
+           {conditional, with(1, 1.34)},
+           {conditional, with(0.79, 1)},
+           {conditional, with(1.34, 1)},
+           {refuted, with(0.79, 1.34)},
+           {not_measured, with(0, 1)},
+           {not_measured, {lesson}}});
+  }
 }
