@@ -215,6 +215,24 @@ TEST_CASE("T1 covers every kind of block", "[probes]") {
          {not_measured, run({{latency, 1}})}});
 }
 
+TEST_CASE("R1 is about one recipe, whatever its block size", "[probes]") {
+  static constexpr I GiB = I{1} << 30;
+  const auto sum = [](const char* recipe, double bandwidth, I further = 0) {
+    return measured({{"part", "sum"},
+                     {"recipe", recipe},
+                     {"type", "float"},
+                     {"size (B)", GiB},
+                     {"further elements", further},
+                     {"offset (elements)", I{0}}},
+                    bandwidth);
+  };
+  const Entry copy = measured({{"part", "copy"}, {"size (B)", GiB}}, 100);
+  check("warp_reduce", "R1",
+        {{confirmed, {sum("tile", 90), sum("tile", 96), copy}},
+         {refuted, {sum("tile", 94), sum("dynamic", 100), sum("tile", 100, 1), copy}},
+         {not_measured, {sum("dynamic", 100), copy}}});
+}
+
 TEST_CASE("S6 counts conflicts of consecutive words alone", "[probes]") {
   const auto access = [](const char* operation, const char* pattern, double conflicts,
                          I bits = 64) {
