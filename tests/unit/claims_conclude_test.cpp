@@ -58,8 +58,8 @@ std::string turns_of(const std::vector<Entry>& entries, std::size_t place,
       turn(others[place], factor);
       try {
         return verdict_of(others);
-      } catch (const std::out_of_range&) {
-        return verdict;  // what its probe always tells
+      } catch (const std::exception& e) {
+        return fmt::format("throws {}", e.what());
       }
     };
     std::string turns;
@@ -99,7 +99,7 @@ TEST_CASE("Claims turn where their rules say", "[probes][gemm]") {
       };
       all += fmt::format("{}: {}\n", claim.id, verdict_of(entries));
       // Of many entries, which are alike, two.
-      const std::size_t turned = entries.size() > 6 ? 2 : entries.size();
+      const std::size_t turned = entries.size() > 7 ? 2 : entries.size();
       std::string last;
       for (std::size_t i = 0; i < turned; ++i) {
         const std::string turns = turns_of(entries, i, verdict_of);
