@@ -220,6 +220,7 @@ class Run {
     const ProcessEnd end =
         supervise(*probe.child, inbox_,
                   {.limit = std::chrono::duration_cast<std::chrono::milliseconds>(left)});
+    progress_.clear();
     probe.child.reset();
     std::optional<Document> document;
     try {

@@ -83,7 +83,10 @@ OnGpu on_gpu(const Machine& machine, const Transformer& model, const Transformer
   on.precision = a.weights;
   if (a.weights == "int4" || !machine.peak(a.weights))
     on.precision = machine.peak("bf16") ? "bf16" : "fp16";
-  on.peak = machine.peak(on.precision).value();
+  const auto peak = machine.peak(on.precision);
+  if (!peak)
+    fail(ExitCode::bad_input, "The {} has no units for {}, bf16 or fp16.", machine.name, a.weights);
+  on.peak = *peak;
   on.memory = machine.memory();
   on.link = machine.link();
   const double usable = a.usable / 100;
