@@ -46,7 +46,7 @@ std::string history_text(const std::vector<MachineHistory>& histories);
 inline constexpr std::size_t most_history_page_runs = 100;
 
 /// Writes `folder`/README.md with each machine's largest changes, which leads to index.html beside
-/// it, the page above. Throws Error(output_unwritable) or Error(output_full).
+/// it, which `fathom history` writes. Throws Error(output_unwritable) or Error(output_full).
 std::filesystem::path write_history(const std::vector<MachineHistory>& histories,
                                     const std::filesystem::path& folder);
 

@@ -89,10 +89,10 @@ void add_entry(Entry& entry, RunMetrics& run) {
   run.other_processes = std::max(run.other_processes, entry.telemetry.other_processes);
 }
 
-void parse_fathom(std::string_view text, const Fields& json, Reading& to) {
+void parse_fathom(const ParsedJson& parsed, const Fields& json, Reading& to) {
   require_few_rows(json, "benchmarks");
   RunMetrics& run = to.run;
-  Document document = parse_document(text, run.origin);
+  Document document = parse_document(parsed, run.origin);
   run.fathom = true;
   run.date = date_of(document.date, json.place().at("context").at("date"));
   run.commit = document.fathom_commit;
@@ -256,7 +256,7 @@ void parse(std::string_view text, Reading& to) {
                       key));
   dom::element own;
   const bool ours = document.member("context")[keys::own].get(own) == simdjson::SUCCESS;
-  ours ? parse_fathom(text, document, to) : parse_google_benchmark(document, to);
+  ours ? parse_fathom(json, document, to) : parse_google_benchmark(document, to);
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ std::string fact_of(const RunMetrics& run, const std::string& name);
 RunMetrics parse_run_metrics(std::string_view text, const std::string& origin);
 
 /// A larger file is refused unread. The suite `default` leaves 5 MB and 2,000 metrics 20 MB; at
-/// worst, a value in every second byte, reading one costs some 14 times as much memory.
+/// worst, a value in every second byte, reading one costs some 18 times as much memory.
 inline constexpr std::size_t largest_result = std::size_t{64} << 20;
 
 /// The same of a file, or of the folder that Criterion leaves. A run of another tool without a date

@@ -207,7 +207,10 @@ Fingerprint fingerprint_from_json(const nlohmann::json& json, const std::string&
 }
 
 Document parse_document(std::string_view text, const std::string& origin) {
-  const ParsedJson json(text, origin);
+  return parse_document(ParsedJson(text, origin), origin);
+}
+
+Document parse_document(const ParsedJson& json, const std::string& origin) {
   const Place place{&origin}, own = place.at("fathom");
   check_version(json.root(), place);
   Document document;

@@ -10,6 +10,8 @@
 
 namespace fathom {
 
+class ParsedJson;
+
 // The result document on disk: one JSON file, a superset of Google Benchmark's. Its programs, and
 // every other that reads Google Benchmark's files, see `context` and `benchmarks` as they know
 // them: times of one launch in nanoseconds, and the metric, the further figures and the hardware
@@ -41,6 +43,7 @@ Fingerprint fingerprint_from_json(const nlohmann::json& json, const std::string&
 /// strict JSON or breaks the schema, nests deeper than 64 levels, or repeats a key in an object
 /// that is read; and Error(document_version) for another version of the schema.
 Document parse_document(std::string_view text, const std::string& origin);
+Document parse_document(const ParsedJson& json, const std::string& origin);
 
 /// Reads a file as above, packed by gzip if its name ends with ".gz"; Error(bad_input) if it cannot
 /// be read.

@@ -1,6 +1,6 @@
 #include "gemm/bench/rung_workload.h"
 
-#if __has_include(<cublasLt.h>)
+#ifdef FATHOM_CUBLAS
 
 #include <cublasLt.h>
 #include <cublas_v2.h>

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "gemm/bench/problem.h"
-#include "gemm/bench/request.h"
 #include "gemm/bench/rung.h"
 #include "harness/device_facts.h"
 #include "harness/probe.h"

@@ -18,7 +18,7 @@ struct ShownDocument {
   std::optional<CardCheck> card = {};  ///< empty: not checked
 };
 
-/// Answers of `fathom explain`, from explained.h.
+/// Answers of `fathom explain`.
 using Explained = std::vector<nlohmann::json>;
 
 /// One HTML page that shows the documents over each other, and the answers. It asks no network for
