@@ -45,7 +45,7 @@ struct Publication {
   Figures figures;
 };
 
-/// Of a chase through lines in random order.
+/// Latencies that a chase through lines in random order found.
 Figures latencies(double l1, double l2, double dram) {
   return {{"l1.latency", l1}, {"l2.latency", l2}, {"dram.latency", dram}};
 }

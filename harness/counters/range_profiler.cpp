@@ -246,7 +246,7 @@ struct CounterSession::State {
     profiler->decode(count);
   }
 
-  /// Of a range, by where it lies.
+  /// The readings of the range at `position`.
   Readings read(std::size_t position) const {
     Readings result = readings;
     const std::map<std::string, double> values = host->evaluate(counter_data, position);

@@ -98,7 +98,7 @@ TEST_CASE("Claims turn where their rules say", "[probes][gemm]") {
         return std::string(to_string(planted::claim(claims, claim.id).verdict));
       };
       all += fmt::format("{}: {}\n", claim.id, verdict_of(entries));
-      // Of many entries, which are alike, two.
+      // Many entries are alike: two stand for them.
       const std::size_t turned = entries.size() > 7 ? 2 : entries.size();
       std::string last;
       for (std::size_t i = 0; i < turned; ++i) {

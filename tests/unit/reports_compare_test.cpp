@@ -120,7 +120,7 @@ TEST_CASE("What two entries say of each other, and what must not be compared", "
   check_golden(FATHOM_SOURCE_DIR "/tests/golden/compared_entries.txt", all);
 }
 
-TEST_CASE("What differs between whole documents, and what one of them lacks", "[compare]") {
+TEST_CASE("Differences between whole documents, and what only one has", "[compare]") {
   const Document a = sample::document();
   std::string all;
   const auto add = [&](const char* what, auto change) {
