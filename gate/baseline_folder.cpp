@@ -14,28 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a folder has of one kind, by name; nothing where it is not there.
-std::vector<fs::path> entries_of(const fs::path& folder, bool (*is_wanted)(const fs::path&)) {
-  std::error_code error;
-  std::vector<fs::path> found;
-  fs::directory_iterator place(folder, error);
-  if (error == std::errc::no_such_file_or_directory) return found;
-  for (; !error && place != fs::directory_iterator(); place.increment(error))
-    if (is_wanted(place->path())) found.push_back(place->path());
-  if (error)
-    fail(ExitCode::bad_input, "{} cannot be read ({}): give the folder of a baseline.",
-         folder.string(), error.message());
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
-bool is_run(const fs::path& file) { return file.extension() == ".json"; }
-
-bool is_folder(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_directory(path, ignored);
-}
-
 /// Whether prune may remove a file: one that `add` named, in a folder that it named. Whatever else
 /// lies in a folder given by mistake is nobody's to remove, a result that was not copied least.
 bool is_of_add(const fs::path& file) {
@@ -79,10 +57,22 @@ fs::path BaselineFolder::add(const RunMetrics& run) const {
   return file;
 }
 
-std::vector<std::vector<fs::path>> BaselineFolder::groups() const {
-  std::vector<std::vector<fs::path>> found;
-  for (const fs::path& folder : entries_of(root_, is_folder))
-    if (auto files = entries_of(folder, is_run); !files.empty()) found.push_back(std::move(files));
+std::map<fs::path, std::vector<fs::path>> BaselineFolder::groups() const {
+  std::map<fs::path, std::vector<fs::path>> found;
+  std::error_code error;
+  if (!fs::exists(root_, error)) return found;
+  const auto links = fs::directory_options::follow_directory_symlink;
+  for (fs::recursive_directory_iterator at(root_, links, error), end; !error && at != end;
+       at.increment(error)) {
+    if (at.depth() == 0) continue;
+    at.disable_recursion_pending();
+    const fs::path& file = at->path();
+    if (file.extension() == ".json") found[file.parent_path()].push_back(file);
+  }
+  if (error)
+    fail(ExitCode::bad_input, "{} cannot be read ({}): give the folder of a baseline.",
+         root_.string(), error.message());
+  for (auto& [folder, files] : found) std::ranges::sort(files);
   return found;
 }
 
@@ -102,13 +92,11 @@ ReadRuns read_runs(const std::vector<fs::path>& files) {
 }
 
 std::string BaselineFolder::why_empty() const {
-  return fmt::format(
-      "{} has no run yet: {}", root_.string(),
-      is_folder(root_) ? "`fathom baseline add` puts them there" : "there is no such folder");
+  return root_.string() + " has no run yet: `fathom baseline add` puts them there";
 }
 
 std::vector<fs::path> BaselineFolder::files_like(const RunMetrics& run) const {
-  return entries_of(folder_for(run), is_run);
+  return groups()[folder_for(run)];
 }
 
 std::vector<RunMetrics> BaselineFolder::runs_like(const RunMetrics& run) const {
@@ -133,18 +121,15 @@ std::vector<RunMetrics> BaselineFolder::ratios_like(const RunMetrics& run) const
 
 std::vector<RunMetrics> BaselineFolder::newest_of_each() const {
   std::vector<RunMetrics> newest;
-  for (const auto& files : groups())
+  for (const auto& [folder, files] : groups())
     if (ReadRuns read = read_runs(files); !read.runs.empty())
       newest.push_back(std::move(read.runs.back()));
   return newest;
 }
 
 BaselineFolder::Pruned BaselineFolder::prune(const Pruning& pruning) const {
-  std::error_code error;
-  if (!fs::exists(root_, error))
-    fail(ExitCode::bad_input, "{}: there is no such folder.", root_.string());
   Pruned pruned;
-  for (const auto& files : groups()) {
+  for (const auto& [folder, files] : groups()) {
     const auto [runs, unreadable] = read_runs(files);
     for (std::size_t i = 0; i < runs.size(); ++i) {
       const bool surplus = pruning.keep > 0 && runs.size() - i > pruning.keep;
@@ -156,6 +141,7 @@ BaselineFolder::Pruned BaselineFolder::prune(const Pruning& pruning) const {
       if (is_lost_run(file, why)) pruned.gone.push_back(file);
     }
   }
+  std::error_code error;
   for (const fs::path& file : pruned.gone)
     if (!pruning.dry_run && !fs::remove(file, error) && error)
       fail(ExitCode::output_unwritable, "{} cannot be removed ({}).", file.string(),

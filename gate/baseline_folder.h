@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,7 +25,7 @@ class BaselineFolder {
 
   /// The files of each subfolder, by name, which is by date. Empty where the folder is not there.
   /// Throws Error(bad_input) if it cannot be read.
-  std::vector<std::vector<std::filesystem::path>> groups() const;
+  std::map<std::filesystem::path, std::vector<std::filesystem::path>> groups() const;
 
   /// The runs with this run's identity, oldest first; those that go while this reads are left out.
   /// Throws Error where one cannot be read: what is left would be another baseline.
@@ -40,7 +41,7 @@ class BaselineFolder {
   /// The newest run of each group that can be read, to say what is there instead.
   std::vector<RunMetrics> newest_of_each() const;
 
-  /// Why it has no run, where it has none.
+  /// What to do where it has no run.
   std::string why_empty() const;
 
   struct Pruning {
@@ -52,8 +53,7 @@ class BaselineFolder {
     std::vector<std::filesystem::path> gone;
     std::vector<std::string> unreadable;  ///< why a file is no run, a sentence each
   };
-  /// Removes runs, and files that hold no run of any version; only what `add` made. Throws
-  /// Error(bad_input) where there is no such folder.
+  /// Removes runs, and files that hold no run of any version; only what `add` made.
   Pruned prune(const Pruning& pruning) const;
 
  private:

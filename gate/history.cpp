@@ -9,8 +9,6 @@
 #include <map>
 
 #include "gate/outputs.h"
-#include "reports/markdown.h"
-#include "results/files.h"
 #include "results/statistics.h"
 #include "results/text.h"
 
@@ -20,14 +18,17 @@ namespace {
 /// Fewer runs than these have no history: two levels of three runs each.
 constexpr std::size_t fewest_runs = 6;
 
-MachineHistory history_of_machine(std::vector<RunMetrics> runs) {
+/// The machine, of Fathom its GPU, and the suite.
+std::string title_of(const RunMetrics& run) {
+  std::string title = fact_of(run, run.fathom ? "gpu_name" : "host_name");
+  if (const std::string card = fact_of(run, "gpu_uuid_hash"); !card.empty()) title += " " + card;
+  if (!run.suite.empty()) title += ", suite " + run.suite;
+  return title;
+}
+
+MachineHistory history_of_machine(const std::string& title, std::vector<RunMetrics> runs) {
   std::ranges::stable_sort(runs, {}, &RunMetrics::date);
-  const RunMetrics& first = runs.front();
-  MachineHistory history{.title = fact_of(first, first.fathom ? "gpu_name" : "host_name"),
-                         .runs = runs.size()};
-  if (const std::string card = fact_of(first, "gpu_uuid_hash"); !card.empty())
-    history.title += " " + card;
-  if (!first.suite.empty()) history.title += ", suite " + first.suite;
+  MachineHistory history{.title = title, .runs = runs.size()};
   const auto name_of = [&](std::size_t run) {
     return fmt::format("run {} ({})", run + 1, runs[run].date);
   };
@@ -46,23 +47,6 @@ MachineHistory history_of_machine(std::vector<RunMetrics> runs) {
   }
   std::ranges::stable_sort(history.changes, std::greater<>(), &HistoryChange::size);
   return history;
-}
-
-/// "30 runs of 229 metrics".
-std::string extent_of(const MachineHistory& history) {
-  return counted(history.runs, "run") + " of " + counted(history.metrics, "metric");
-}
-
-/// A row of a table.
-std::vector<std::string> cells_of(const HistoryChange& change) {
-  return {change.worse ? "worse" : "better",
-          format_signed_percent(change.relative()),
-          change.drift ? "drift" : "step",
-          change.when,
-          change.metric,
-          fmt::format("{} to {}", format_quantity(change.before, change.unit),
-                      format_quantity(change.after, change.unit)),
-          change.beside};
 }
 
 }  // namespace
@@ -113,67 +97,33 @@ std::vector<HistoryChange> changes_of(const MetricSeries& series) {
 }
 
 std::vector<MachineHistory> history_of(std::vector<RunMetrics> runs) {
-  std::map<std::vector<std::string>, std::vector<RunMetrics>> machines;
-  for (RunMetrics& run : runs)
-    machines[{run.fathom ? "fathom" : "", fact_of(run, run.fathom ? "gpu_name" : "host_name"),
-              fact_of(run, "gpu_uuid_hash"), run.suite}]
-        .push_back(std::move(run));
+  std::map<std::string, std::vector<RunMetrics>> machines;
+  for (RunMetrics& run : runs) machines[title_of(run)].push_back(std::move(run));
   std::vector<MachineHistory> histories;
-  for (auto& [machine, of_machine] : machines)
-    histories.push_back(history_of_machine(std::move(of_machine)));
+  for (auto& [title, of_machine] : machines)
+    histories.push_back(history_of_machine(title, std::move(of_machine)));
   return histories;
 }
 
 std::string history_text(const std::vector<MachineHistory>& histories) {
   std::string text;
   for (const MachineHistory& history : histories) {
-    text += log_text(fmt::format("{}: {}", history.title, extent_of(history)));
+    text += log_text(fmt::format("{}: {} of {}", history.title, counted(history.runs, "run"),
+                                 counted(history.metrics, "metric")));
     if (history.runs < fewest_runs)
       text += fmt::format("; change points need {} runs", fewest_runs);
     else if (history.changes.empty())
       text += ", no change";
     text += "\n";
     for (const HistoryChange& change : history.changes)
-      text += fmt::format("  {}\n", log_text(fmt::format("{}", fmt::join(cells_of(change), "  "))));
+      text += fmt::format(
+          "  {}\n", log_text(fmt::format(
+                        "{}  {}  {}  {}  {}  {} to {}  {}", change.worse ? "worse" : "better",
+                        format_signed_percent(change.relative()), change.drift ? "drift" : "step",
+                        change.when, change.metric, format_quantity(change.before, change.unit),
+                        format_quantity(change.after, change.unit), change.beside)));
   }
   return text;
-}
-
-std::filesystem::path write_history(const std::vector<MachineHistory>& histories,
-                                    const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) fail_write(folder, error.value());
-  reports::Page page(false);
-  page.heading(1, "History", "history");
-  page.paragraph(
-      "Change points over the runs of each machine, by penalised segmentation. Advisory: with many "
-      "metrics a few are chance. " +
-      reports::explore_link("Every metric by date", "view=history") +
-      fmt::format(", of the newest {} runs at most.", most_history_page_runs));
-  for (const MachineHistory& history : histories) {
-    page.heading(2, reports::escape_text(history.title), "machine");
-    page.paragraph(
-        fmt::format("{}, {}.", extent_of(history), counted(history.changes.size(), "change")));
-    reports::Table table({{"Direction"},
-                          {"Change", reports::Align::right},
-                          {"Kind"},
-                          {"When"},
-                          {"Metric"},
-                          {"From and to"},
-                          {"What else changed"}});
-    for (const HistoryChange& change : history.changes) {
-      std::vector<std::string> row = cells_of(change);
-      for (std::string& cell : row) cell = reports::escape_text(cell);
-      row[4] = reports::explore_link(reports::code(change.metric),
-                                     "view=history&entry=" + reports::url_encoded(change.metric));
-      table.add_row(std::move(row));
-    }
-    page.table("Changes", table);
-  }
-  const std::filesystem::path file = folder / "README.md";
-  write_file_atomically(file, page.text());
-  return file;
 }
 
 }  // namespace fathom::gate

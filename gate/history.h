@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -41,13 +40,5 @@ std::vector<MachineHistory> history_of(std::vector<RunMetrics> runs);
 
 /// For a terminal.
 std::string history_text(const std::vector<MachineHistory>& histories);
-
-/// On the HTML page: some 60 KB each of 230 metrics.
-inline constexpr std::size_t most_history_page_runs = 100;
-
-/// Writes `folder`/README.md with each machine's largest changes, which leads to index.html beside
-/// it, which `fathom history` writes. Throws Error(output_unwritable) or Error(output_full).
-std::filesystem::path write_history(const std::vector<MachineHistory>& histories,
-                                    const std::filesystem::path& folder);
 
 }  // namespace fathom::gate

@@ -1,13 +1,11 @@
 #include "gate/outputs.h"
 
-#include <fmt/color.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "reports/markdown.h"
@@ -15,7 +13,21 @@
 #include "results/fields.h"
 #include "results/text.h"
 
-namespace fathom::gate {
+namespace fathom {
+
+using gate::CheckResult, gate::Evidence, gate::MetricDecision;
+template <>
+inline constexpr auto fields_of<Evidence> = field_list("", "", field("worse_by", &Evidence::worse),
+                                                       field("interval", &Evidence::interval),
+                                                       field("noise_floor", &Evidence::noise_floor),
+                                                       field("threshold", &Evidence::threshold),
+                                                       field("p", &Evidence::p));
+FATHOM_FIELDS(MetricDecision, "", "", name, unit, better, outcome, base, head, base_runs, head_runs,
+              repeated, adjusted_p, reason, rule);
+FATHOM_FIELDS(CheckResult, "", "", date, mode, base, head, rounds, confirmation_rounds, elapsed_s,
+              alpha, notes);
+
+namespace gate {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -34,24 +46,25 @@ struct Telling {
   Outcome outcome;
   const char* xml;
   const char* level = nullptr;  ///< of the annotation; null: there is none
-  const char* title = nullptr;
 };
 
 /// In the order in which a reader wants to see them.
-constexpr std::array tellings{Telling{Outcome::regression, xml_failure, "error", "Regression"},
-                              Telling{Outcome::missing, xml_failure, "error", "Missing metric"},
-                              Telling{Outcome::inconclusive, xml_error, "warning", "Inconclusive"},
-                              Telling{Outcome::improved, xml_passed, "notice", "Improvement"},
-                              Telling{Outcome::undecided, xml_passed},
-                              Telling{Outcome::unchanged, xml_passed},
-                              Telling{Outcome::added, xml_passed},
-                              Telling{Outcome::ignored, xml_skipped}};
+constexpr std::array tellings{
+    Telling{Outcome::regression, xml_failure, "error"},
+    Telling{Outcome::missing, xml_failure, "error"},
+    Telling{Outcome::inconclusive, xml_error, "warning"},
+    Telling{Outcome::improved, xml_passed, "notice"},
+    Telling{Outcome::undecided, xml_passed},
+    Telling{Outcome::unchanged, xml_passed},
+    Telling{Outcome::added, xml_passed},
+    Telling{Outcome::ignored, xml_skipped},
+};
 
 /// What is told one by one: what is not unchanged, nor undecided where most metrics moved, since a
 /// refusal says it of all of them.
 Metrics findings(const CheckResult& result) {
   Metrics found;
-  for (const auto& [outcome, xml, level, title] : tellings)
+  for (const auto& [outcome, xml, level] : tellings)
     if (outcome != Outcome::unchanged && (outcome != Outcome::undecided || result.refusals.empty()))
       std::ranges::copy(with_outcome(result, outcome), std::back_inserter(found));
   return found;
@@ -80,7 +93,7 @@ std::string values_text(const MetricDecision& metric) {
 
 std::string counts(const CheckResult& result) {
   std::vector<std::string> parts;
-  for (const auto& [outcome, xml, level, title] : tellings)
+  for (const auto& [outcome, xml, level] : tellings)
     if (const std::size_t number = count(result, outcome); number > 0)
       parts.push_back(fmt::format("{} {}{}", format_count(number), to_string(outcome),
                                   outcome == Outcome::regression && number > 1 ? "s" : ""));
@@ -131,25 +144,12 @@ std::vector<std::string> pictures_of(const Metrics& metrics) {
   return column;
 }
 
-/// GitHub's page "Workflow commands for GitHub Actions": a percent sign begins an escape.
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : clean(text)) result += c == '%' ? "%25" : std::string(1, c);
-  return result;
-}
-
-/// At most as many as GitHub shows of one step; the last one then says how many more there are.
-std::string commands(const char* level, const char* title, std::vector<std::string> messages) {
-  constexpr std::size_t most = 10;
-  if (messages.size() > most) {
-    const std::size_t more = messages.size() - (most - 1);
-    messages.resize(most - 1);
-    messages.push_back(fmt::format("and {} more: see the summary", format_count(more)));
-  }
-  std::string text;
-  for (const std::string& message : messages)
-    text += fmt::format("::{} title={}::{}\n", level, title, escaped(message));
-  return text;
+std::string annotation(const char* level, std::string_view title, const std::string& message) {
+  // GitHub's page "Workflow commands for GitHub Actions": a percent sign begins an escape.
+  std::string text = clean(message);
+  for (auto at = text.find('%'); at != std::string::npos; at = text.find('%', at + 1))
+    text.insert(at + 1, "25");
+  return fmt::format("::{} title={}::{}\n", level, title, text);
 }
 
 std::string xml_case(const std::string& class_name, const std::string& name, const char* xml,
@@ -158,32 +158,6 @@ std::string xml_case(const std::string& class_name, const std::string& name, con
       "    <testcase classname=\"{}\" name=\"{}\" time=\"0\">\n      {}\n    </testcase>\n",
       escape_xml(class_name), escape_xml(name),
       fmt::format(fmt::runtime(xml), escape_xml(message), type));
-}
-
-Json to_json(const Evidence& evidence) {
-  return {{"scale", evidence.relative ? "log" : "linear"},
-          {"worse_by", evidence.worse},
-          {"interval", write_fields(evidence.interval)},
-          {"noise_floor", evidence.noise_floor},
-          {"threshold", evidence.threshold},
-          {"p", evidence.p}};
-}
-
-Json to_json(const MetricDecision& metric) {
-  return {{"name", metric.name},
-          {"unit", metric.unit},
-          {"better", fathom::to_string(metric.better)},
-          {"outcome", to_string(metric.outcome)},
-          {"base", or_null(metric.base)},
-          {"head", or_null(metric.head)},
-          {"change", or_null(change_of(metric))},
-          {"base_runs", metric.base_runs},
-          {"head_runs", metric.head_runs},
-          {"repeated", metric.repeated},
-          {"adjusted_p", or_null(metric.adjusted_p)},
-          {"evidence", metric.evidence ? to_json(*metric.evidence) : Json(nullptr)},
-          {"reason", metric.reason},
-          {"rule", metric.rule}};
 }
 
 }  // namespace
@@ -212,38 +186,31 @@ std::string one_line(const MetricDecision& metric) {
   return text;
 }
 
-std::string terminal_table(const CheckResult& result, bool colour) {
-  const auto verdict =
-      exit_code(result) == ExitCode::ok ? fmt::terminal_color::green : fmt::terminal_color::red;
-  std::string text = log_text(headline(result));
-  if (colour) text = fmt::format(fmt::fg(verdict), "{}", text);
-  text += "\n";
+std::string terminal_table(const CheckResult& result) {
+  std::string text = log_text(headline(result)) + "\n";
   if (!result.metrics.empty()) text += counts(result) + "\n";
   text += log_text(method(result)) + "\n";
   for (const std::string& why : why_undecided(result)) text += "  " + log_text(why) + "\n";
   for (const std::string& note : result.notes) text += "  note: " + log_text(note) + "\n";
-  const Metrics found = findings(result);
+  constexpr std::size_t most_listed = 40;
+  Metrics found = findings(result);
+  const std::size_t more = found.size() - std::min(found.size(), most_listed);
+  found.resize(found.size() - more);
   std::size_t name_width = 0, change_width = 0;
   for (const MetricDecision* metric : found) {
     const std::size_t width = reports::width(log_text(metric->name));
     name_width = std::max(name_width, std::min<std::size_t>(width, 60));
     change_width = std::max(change_width, change_text(*metric).size());
   }
-  constexpr std::size_t most_listed = 20;  // of one outcome
-  std::map<Outcome, std::size_t> listed;
   for (const MetricDecision* metric : found) {
-    const std::size_t place = listed[metric->outcome]++;
-    if (place == most_listed)
-      text += fmt::format("  {:12}  and {} more: --markdown or --json has them all\n",
-                          to_string(metric->outcome),
-                          format_count(count(result, metric->outcome) - most_listed));
-    if (place >= most_listed) continue;
     text += fmt::format("  {:12}  {:{}}  {:{}}", to_string(metric->outcome), change_text(*metric),
                         change_width, log_text(metric->name), name_width);
-    for (const std::string& more : {values_text(*metric), metric->reason})
-      if (!more.empty()) text += "  " + log_text(more);
+    for (const std::string& words : {values_text(*metric), metric->reason})
+      if (!words.empty()) text += "  " + log_text(words);
     text += "\n";
   }
+  if (more > 0)
+    text += fmt::format("  and {} more: --markdown or --json has them all\n", format_count(more));
   return text;
 }
 
@@ -257,68 +224,57 @@ std::string markdown_summary(const CheckResult& result) {
   sentences.insert(sentences.end(), result.notes.begin(), result.notes.end());
   for (std::string& sentence : sentences) sentence = escape_text(sentence);
   if (!sentences.empty()) page.list(sentences);
-  const Metrics found = findings(result);
-  const auto table_of = [&](const Metrics& metrics, const std::vector<std::string>& pictures) {
-    std::vector<reports::Table::Column> columns{
-        {"Outcome"},
-        {"Metric"},
-        {"Base", Align::right},
-        {"Head", Align::right},
-        {"Change", Align::right},
-        {fmt::format("Interval, {} unless said", format_percent(interval_confidence)),
-         Align::right},
-        {"Why"}};
-    if (!pictures.empty()) columns.insert(columns.end() - 1, {pictures[0]});
-    reports::Table table(columns);
-    for (const MetricDecision* metric : metrics) {
-      std::vector<std::string> row{std::string(to_string(metric->outcome)),
-                                   reports::code(metric->name),
-                                   escape_text(value_text(metric->base, *metric)),
-                                   escape_text(value_text(metric->head, *metric)),
-                                   change_text(*metric),
-                                   interval_text(*metric),
-                                   escape_text(metric->reason)};
-      if (!pictures.empty()) row.insert(row.end() - 1, pictures[table.rows() + 1]);
-      table.add_row(std::move(row));
-    }
-    return table;
+  const auto add_table = [&](const char* caption, const Metrics& metrics,
+                             std::size_t shown = reports::Page::most_shown) {
+    const std::vector<std::string> pictures = pictures_of(metrics);
+    reports::Table table(
+        {{"Outcome"},
+         {"Metric"},
+         {"Base", Align::right},
+         {"Head", Align::right},
+         {"Change", Align::right},
+         {fmt::format("Interval, {} unless said", format_percent(interval_confidence)),
+          Align::right},
+         {pictures[0]},
+         {"Why"}});
+    for (const MetricDecision* metric : metrics)
+      table.add_row({std::string(to_string(metric->outcome)), reports::code(metric->name),
+                     escape_text(value_text(metric->base, *metric)),
+                     escape_text(value_text(metric->head, *metric)), change_text(*metric),
+                     interval_text(*metric), pictures[table.rows() + 1],
+                     escape_text(metric->reason)});
+    page.table(caption, table, "", shown);
   };
-  page.table("Findings", table_of(found, pictures_of(found)));
-  if (!result.refusals.empty())
-    page.table("Undecided", table_of(with_outcome(result, Outcome::undecided), {}), "", 0);
-  page.table("Unchanged", table_of(with_outcome(result, Outcome::unchanged), {}), "", 0);
+  add_table("Findings", findings(result));
+  if (!result.refusals.empty()) add_table("Undecided", with_outcome(result, Outcome::undecided), 0);
+  add_table("Unchanged", with_outcome(result, Outcome::unchanged), 0);
   return page.text();
 }
 
 std::string github_annotations(const CheckResult& result) {
-  if (result.ended) return commands("error", "Check ended", result.refusals);
   std::string text;
-  for (const auto& [outcome, xml, level, title] : tellings) {
-    if (!level) continue;
-    std::vector<std::string> messages;
-    if (outcome == Outcome::inconclusive) messages = why_undecided(result);
-    for (const MetricDecision* metric : with_outcome(result, outcome))
-      messages.push_back(one_line(*metric));
-    text += commands(level, title, std::move(messages));
-  }
+  for (const std::string& why : why_undecided(result))
+    text += result.ended ? annotation("error", "Check ended", why)
+                         : annotation("warning", "Inconclusive", why);
+  for (const auto& [outcome, xml, level] : tellings)
+    if (level)
+      for (const MetricDecision* metric : with_outcome(result, outcome))
+        text += annotation(level, reports::capitalised(std::string(to_string(outcome))),
+                           one_line(*metric));
   return text;
 }
 
 // The elements and attributes that Jenkins', GitLab's and GitHub's readers know.
 std::string junit_xml(const CheckResult& result) {
   const std::vector<std::string> undecided = why_undecided(result);
-  const std::string attributes = fmt::format(
-      "name=\"fathom check\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" "
-      "time=\"{:.3f}\"",
+  std::string text = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+      "  <testsuite name=\"fathom check\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
+      "skipped=\"{}\" time=\"{:.3f}\">\n",
       result.metrics.size() + undecided.size(),
       count(result, Outcome::regression) + count(result, Outcome::missing),
       count(result, Outcome::inconclusive) + undecided.size(), count(result, Outcome::ignored),
       result.elapsed_s);
-  // Readers take the time without its zone, as ISO 8601.
-  const std::string date = result.date.substr(0, result.date.find('Z'));
-  std::string text = fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n  <testsuite {0}{1}>\n",
-      attributes, date.empty() ? "" : fmt::format(" timestamp=\"{}\"", date));
   for (std::size_t i = 0; i < undecided.size(); ++i)
     text += xml_case("fathom", fmt::format("comparison {}", i + 1), xml_error,
                      result.ended ? "ended" : "inconclusive", undecided[i]);
@@ -326,33 +282,32 @@ std::string junit_xml(const CheckResult& result) {
     const Telling& how = *std::ranges::find(tellings, metric.outcome, &Telling::outcome);
     // A server groups by the class: "copy_bandwidth" of "copy_bandwidth/type:float4/...".
     text += xml_case("fathom." + metric.name.substr(0, metric.name.find('/')), metric.name, how.xml,
-                     to_string(metric.outcome),
-                     metric.outcome == Outcome::ignored ? metric.reason : one_line(metric));
+                     to_string(metric.outcome), one_line(metric));
   }
   return text + "  </testsuite>\n</testsuites>\n";
 }
 
 std::string decision_json(const CheckResult& result) {
   Json metrics = Json::array();
-  for (const MetricDecision& metric : result.metrics) metrics.push_back(to_json(metric));
-  const Json json{{"fathom_check", 1},
-                  {"date", result.date},
-                  {"mode", result.mode},
-                  {"base", result.base},
-                  {"head", result.head},
-                  {"exit_code", to_int(exit_code(result))},
-                  {"headline", headline(result)},
-                  {"rounds", result.rounds},
-                  {"confirmation_rounds", result.confirmation_rounds},
-                  {"elapsed_s", result.elapsed_s},
-                  {"effect", effect_that_counts},
-                  {"noise_factor", noise_factor},
-                  {"alpha", result.alpha},
-                  {"refusals", why_undecided(result)},
-                  {"notes", result.notes},
-                  {"metrics", std::move(metrics)}};
+  for (const MetricDecision& metric : result.metrics) {
+    Json& written = metrics.emplace_back(write_fields(metric));
+    written["change"] = or_null(change_of(metric));
+    Json& evidence = written["evidence"] = nullptr;
+    if (!metric.evidence) continue;
+    evidence = write_fields(*metric.evidence);
+    evidence["scale"] = metric.evidence->relative ? "log" : "linear";
+  }
+  Json json{{"fathom_check", 1}};
+  json.update(write_fields(result));
+  json.update({{"exit_code", to_int(exit_code(result))},
+               {"headline", headline(result)},
+               {"effect", effect_that_counts},
+               {"noise_factor", noise_factor},
+               {"refusals", why_undecided(result)},
+               {"metrics", std::move(metrics)}});
   // In ASCII: control characters of a document's names are escaped, those above U+007F as well.
   return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace fathom::gate
+}  // namespace gate
+}  // namespace fathom

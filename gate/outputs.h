@@ -10,14 +10,14 @@ namespace fathom::gate {
 // What a check found, for whoever reads it.
 
 /// For a terminal: the headline, every metric that is not simply unchanged, and what was refused.
-std::string terminal_table(const CheckResult& result, bool colour);
+std::string terminal_table(const CheckResult& result);
 
 /// The same as GitHub's Markdown, for a step's summary or a comment; unchanged metrics folded away.
 std::string markdown_summary(const CheckResult& result);
 
 /// GitHub's workflow commands, one a line: errors for regressions, missing metrics and what ended
-/// the check, warnings for what is inconclusive, notices for improvements. At most ten of a kind,
-/// which is what GitHub shows of one step.
+/// the check, warnings for what is inconclusive, notices for improvements. GitHub shows ten of a
+/// kind.
 std::string github_annotations(const CheckResult& result);
 
 /// JUnit's XML as CI servers read it: a test case a metric; regressions and missing metrics failed,

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
 #include <unordered_set>
@@ -32,7 +34,6 @@ namespace dom = simdjson::dom;
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t most_rows = 200'000;
 constexpr const char* baseline_key = "fathom_baseline";
 constexpr int baseline_version = 2;  // 1 has no seconds
 
@@ -47,16 +48,20 @@ void require_plausible(double value, const std::string& name, const Place& place
                              quotable(name), size < smallest ? "smaller" : "larger"));
 }
 
-/// The members of an object as texts, in its order; null is an empty text.
+/// The members of an object as texts, in its order.
 Identity identity_of(const Fields& fields) {
   Identity identity;
-  for (const auto& [key, value] : fields.members()) {
-    const Place place = fields.place().at(key);
-    identity.emplace_back(key, value.is_null()     ? ""
-                               : value.is_string() ? text_of(value, place)
-                                                   : fmt::format("{}", number_of(value, place)));
-  }
+  for (const auto& member : fields.members())
+    identity.emplace_back(member.key, fact_text(fields, member.key));
   return identity;
+}
+
+/// Seconds in a unit of time; 0 for another unit.
+double seconds_in(const std::string& unit) {
+  static const std::map<std::string, double> units{
+      {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"\xc2\xb5s", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}};
+  const auto found = units.find(unit);
+  return found == units.end() ? 0 : found->second;
 }
 
 GpuState state_of(Telemetry& telemetry) {
@@ -125,12 +130,11 @@ MetricValue metric_of(dom::element element, const Place& at) {
   if (cells.size() < fewest || cells.size() > most)
     at.refuse(fmt::format("has {} columns; expected: {} to {}", cells.size(), fewest, most));
   MetricValue metric;
-  auto cell = cells.begin();
   std::size_t number = 0;
   const auto read = [&](auto& column) {
-    if (cell == cells.end()) return;
-    read_fields(*cell, at.at(number++), {}, column);
-    ++cell;
+    if (number < cells.size())
+      read_fields(cells.at(number).value_unsafe(), at.at(number), {}, column);
+    ++number;
   };
   std::apply([&](auto&... column) { (read(column), ...); }, columns_of(metric));
   return metric;
@@ -139,18 +143,15 @@ MetricValue metric_of(dom::element element, const Place& at) {
 void parse_baseline(const Fields& document, Reading& to) {
   RunMetrics& run = to.run;
   const double version = document.number(baseline_key);
-  if (version != 1 && version != baseline_version)
+  if (version > baseline_version)
     fail(ExitCode::document_version,
-         "{}: is a baseline of version {}, and this Fathom reads versions 1 and {}: use the Fathom "
-         "that wrote it.",
+         "{}: is a baseline of version {}, and this Fathom reads up to {}: use the Fathom that "
+         "wrote it.",
          run.origin, version, baseline_version);
-  const std::string program = document.text("program");
-  if (program != "fathom" && program != "google-benchmark")
-    document.refuse("program", "is none of \"fathom\", \"google-benchmark\"");
-  run.fathom = program == "fathom";
+  run.fathom = document.text("program") == "fathom";
   // A program may give none, and `add` kept such runs once.
   const std::string date = document.text("date");
-  run.date = date.empty() && !run.fathom ? "" : date_of(date, document.place().at("date"));
+  if (run.fathom || !date.empty()) run.date = date_of(date, document.place().at("date"));
   run.commit = document.text("commit");
   run.suite = document.text("suite");
   run.elapsed_s = document.optional_number("elapsed_s").value_or(0);
@@ -160,100 +161,19 @@ void parse_baseline(const Fields& document, Reading& to) {
           [&](dom::element row, const Place& at) { run.metrics.push_back(metric_of(row, at)); });
 }
 
-/// Takes the next line of a CSV (RFC 4180), as its fields. `refuse` is told what is wrong in it.
-std::vector<std::string> take_line(std::string_view& text, const auto& refuse) {
-  constexpr std::size_t most_fields = 1'000'000;
-  constexpr std::string_view ends = ",\r\n";
-  std::vector<std::string> fields;
-  for (bool more = true; more;) {
-    std::string value;
-    if (text.starts_with('"')) {
-      for (bool first = true; text.starts_with('"'); first = false) {
-        if (!first) value += '"';  // two are one of the text's own
-        text.remove_prefix(1);
-        const std::size_t end = text.find('"');
-        if (end == std::string_view::npos) refuse("has a quote that nothing closes");
-        value += text.substr(0, end);
-        text.remove_prefix(end + 1);
-      }
-      if (!text.empty() && text.find_first_of(ends) != 0) refuse("has text after a closing quote");
-    } else {
-      value = text.substr(0, text.find_first_of(ends));
-      text.remove_prefix(value.size());
-    }
-    if (fields.size() >= most_fields) refuse("has more samples than any measurement");
-    fields.push_back(std::move(value));
-    if (text.starts_with("\r\n")) text.remove_prefix(1);
-    more = text.starts_with(',');
-    if (!text.empty()) text.remove_prefix(1);
-  }
-  return fields;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
-
-/// What anybody may write: a header name,unit,better,sample,... and a line a metric.
-void parse_csv(std::string_view text, Reading& to) {
-  std::size_t line = 1;
-  const auto refuse = [&](const std::string& what) {
-    fail(ExitCode::document_malformed, "{}: line {} {}.", to.run.origin, line, what);
-  };
-  if (const auto header = take_line(text, refuse); trimmed(header[3]) != "sample")
-    refuse("does not begin \"name,unit,better,sample\", which the header of a result does");
-  to.run.identity = identity_of_program("csv");
-  const Place place{&to.run.origin};
-  std::unordered_set<std::string> names;
-  while (!text.empty()) {
-    ++line;
-    const std::vector<std::string> fields = take_line(text, refuse);
-    if (fields.size() == 1 && fields[0].empty()) continue;
-    if (names.size() == most_rows) refuse("is one more than any run has");
-    if (fields.size() < 4) refuse("has no sample");
-    const auto better = from_string<Better>(trimmed(fields[2]));
-    if (!better) refuse("says neither \"higher\" nor \"lower\" in its third column");
-    SampleRow row{{clean(fields[0]), clean(trimmed(fields[1])), *better}};
-    if (!names.insert(row.metric.name).second)
-      refuse(fmt::format("has \"{}\" again; expected: one line a metric, with all its samples",
-                         quotable(row.metric.name)));
-    for (std::size_t i = 3; i < fields.size(); ++i) {
-      const std::string_view sample = trimmed(fields[i]);
-      if (sample.empty()) continue;
-      const auto value = parse_number<double>(sample);
-      if (!value || !std::isfinite(*value))
-        refuse(fmt::format("has the sample \"{}\"; expected: a number", quotable(sample)));
-      row.samples.push_back(*value);
-    }
-    to.add(std::move(row), place);
-  }
-  if (names.empty())
-    place.refuse("is a header without a metric; expected: a line a metric below it");
-}
-
 void parse(std::string_view text, Reading& to) {
-  const std::string_view content = without_byte_order_mark(text);
+  constexpr const char* expected = "a result that docs/gate.md lists";
+  if (const auto content = without_byte_order_mark(text); content.starts_with(csv_header))
+    return parse_csv(content, to);
+  const ParsedJson json(text, to.run.origin, expected);
   const Place place{&to.run.origin};
-  if (content.starts_with("name,unit,better,")) return parse_csv(content, to);
-  if (content.find_first_not_of(" \t\r\n") == std::string_view::npos)
-    place.refuse(
-        "is empty; expected: the result.json of a run, a file of a tool that docs/gate.md lists, "
-        "or a CSV that begins \"name,unit,better,sample\"");
-  const ParsedJson json(text, to.run.origin);
   const Fields document(json.root(), place);
   const bool rows = document.has("benchmarks");
   if (document.has(baseline_key)) return parse_baseline(document, to);
   if (document.has("results") && !rows) return parse_hyperfine(document, to);
   if (document.has("machine_info") && rows) return parse_pytest_benchmark(document, to);
   if (document.has("devices") && rows) return parse_nvbench(document, to);
-  for (const char* key : {"context", "benchmarks"})
-    if (!document.has(key))
-      place.refuse(
-          fmt::format("has no \"{}\", so is no result; give the result.json of a run, or "
-                      "a file of a tool that docs/gate.md lists",
-                      key));
+  if (!document.has("context") || !rows) place.refuse(fmt::format("is not {}", expected));
   dom::element own;
   const bool ours = document.member("context")[keys::own].get(own) == simdjson::SUCCESS;
   ours ? parse_fathom(json, document, to) : parse_google_benchmark(document, to);
@@ -262,15 +182,18 @@ void parse(std::string_view text, Reading& to) {
 }  // namespace
 
 std::string baseline_text(const RunMetrics& run) {
-  Json identity = Json::object();
-  for (const auto& [key, value] : run.identity) identity[key] = value;
-  const std::string elapsed =
-      run.elapsed_s > 0 ? fmt::format("\"elapsed_s\": {},\n", run.elapsed_s) : "";
-  std::string text = fmt::format(
-      "{{\n\"{}\": {},\n\"program\": {},\n\"date\": {},\n\"commit\": {},\n\"suite\": {},\n"
-      "{}\"identity\": {},\n\"metrics\": [",
-      baseline_key, baseline_version, run.fathom ? "\"fathom\"" : "\"google-benchmark\"",
-      dump(run.date), dump(run.commit), dump(run.suite), elapsed, dump(identity));
+  Json head{{baseline_key, baseline_version},
+            {"program", run.fathom ? "fathom" : "google-benchmark"},
+            {"date", run.date},
+            {"commit", run.commit},
+            {"suite", run.suite}};
+  if (run.elapsed_s > 0) head["elapsed_s"] = run.elapsed_s;
+  head["identity"] = Json::object();
+  for (const auto& [key, value] : run.identity) head["identity"][key] = value;
+  std::string text = "{\n";
+  for (const auto& [key, value] : head.items())
+    text += fmt::format("\"{}\": {},\n", key, dump(value));
+  text += "\"metrics\": [";
   const char* separator = "\n";
   for (const MetricValue& metric : run.metrics) {
     if (!metric.problem.empty()) continue;
@@ -290,15 +213,23 @@ void require_few_rows(const Fields& document, std::string_view key) {
     document.refuse(key, fmt::format("has more than {} rows, more than any run", most_rows));
 }
 
-void Reading::add(SampleRow row, const Place& place) {
+std::string fact_text(const Fields& fields, std::string_view key) {
+  if (!fields.has(key) || fields.member(key).is_null()) return "";
+  const dom::element value = fields.member(key);
+  const Place place = fields.place().at(key);
+  if (value.is_bool()) return value.get_bool().value_unsafe() ? "true" : "false";
+  return value.is_string() ? text_of(value, place) : fmt::format("{}", number_of(value, place));
+}
+
+void Reading::add(SampleRow row) {
+  const Place place{&run.origin};
   MetricValue& metric = row.metric;
   if (const double seconds = seconds_in(metric.unit); seconds > 0) {
     for (double& sample : row.samples) sample *= seconds;
-    if (row.median) *row.median *= seconds;
+    metric.elapsed_s *= seconds;
     metric.unit = "s";
   }
   for (const double sample : row.samples) require_plausible(sample, metric.name, place);
-  if (row.median) require_plausible(*row.median, metric.name, place);
   const auto [found, is_new] = by_name.try_emplace(metric.name, rows.size());
   if (is_new) return rows.push_back(std::move(row));
   SampleRow& all = rows[found->second];
@@ -308,22 +239,13 @@ void Reading::add(SampleRow row, const Place& place) {
   all.samples.insert(all.samples.end(), row.samples.begin(), row.samples.end());
   all.metric.elapsed_s += metric.elapsed_s;
   if (!metric.problem.empty()) all.metric.problem = std::move(metric.problem);
-  if (row.median) all.median = row.median;
-}
-
-bool Reading::have_samples() const {
-  return std::ranges::none_of(
-      rows, [](const SampleRow& row) { return row.median && row.samples.empty(); });
 }
 
 RunMetrics Reading::finished() {
   const bool fastest = fact_of(run, "statistic") == fastest_sample;
-  for (auto& [metric, samples, median_alone, interval] : rows) {
-    const auto value = samples.empty() ? median_alone
-                       : fastest       ? std::ranges::min(samples)
-                                       : median(samples);
-    if (!value && metric.problem.empty()) metric.problem = "it has no value";
-    metric.value = value.value_or(0);
+  for (auto& [metric, samples, interval] : rows) {
+    if (samples.empty() && metric.problem.empty()) metric.problem = "it has no value";
+    if (!samples.empty()) metric.value = fastest ? std::ranges::min(samples) : median(samples);
     run.intervals.push_back(samples.size() > 1 ? median_interval(samples) : interval);
     run.metrics.push_back(std::move(metric));
   }
@@ -365,13 +287,16 @@ RunMetrics read_run_metrics(const fs::path& path, bool by_median) {
   std::error_code failed;
   Reading reading{.run = {.origin = path.string()}, .by_median = by_median};
   RunMetrics& run = reading.run;
+  fs::path file = path;
   if (fs::is_directory(path, failed))
-    read_criterion(path, reading);
+    file = read_criterion(path, reading);
   else
     parse(read_file_up_to(path, largest_result), reading);
   if (run.date.empty() && !fact_of(run, "program").empty()) {
-    const auto written = fs::last_write_time(path, failed);
-    if (!failed) run.date = date_of_file(written);
+    const auto written = fs::last_write_time(file, failed);
+    if (!failed)
+      run.date = utc_time(std::chrono::time_point_cast<std::chrono::system_clock::duration>(
+          std::chrono::file_clock::to_sys(written)));
   }
   return reading.finished();
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gate/run_metrics.h"
@@ -11,19 +12,8 @@
 
 namespace fathom::gate {
 
-/// The identity of another program's run: its name and its machine's. Where the file names no
-/// `host`, it is taken to be of the one that reads it.
-Identity identity_of_program(const std::string& program, const std::string& host = "");
-
-/// The fact "statistic" of a program on a CPU: other load can only lengthen its samples, so the
-/// fastest differs least from run to run (docs/gate/real-noise.md). A GPU's samples keep their
-/// median: among the fastest are those before its clock fell.
-inline constexpr const char* fastest_sample = "fastest sample";
-
-/// When a file was written: the date of a run that says none.
-std::string date_of_file(std::filesystem::file_time_type time);
-
-/// Refuses more rows than any run has, since the gate holds those of all runs at once.
+/// More rows than any run has are refused, since the gate holds those of all runs at once.
+inline constexpr std::size_t most_rows = 200'000;
 void require_few_rows(const Fields& document, std::string_view key);
 
 /// Calls `use` for each row, once require_few_rows has passed.
@@ -33,14 +23,18 @@ void each_row(const Fields& document, std::string_view key, Use use) {
   document.each(key, use);
 }
 
-/// Seconds in a unit of time; 0 for another unit.
-double seconds_in(const std::string& unit);
+/// A member as the text of a fact; empty where it is null or absent.
+std::string fact_text(const Fields& fields, std::string_view key);
 
-/// One row of a file with rows of samples.
+/// The fact "statistic" of a program on a CPU: other load can only lengthen its samples, so the
+/// fastest differs least from run to run (docs/gate/real-noise.md). A GPU's samples keep their
+/// median: among the fastest are those before its clock fell.
+inline constexpr const char* fastest_sample = "fastest sample";
+
+/// One row of a file with rows of samples. A time is in its unit, and becomes one in seconds.
 struct SampleRow {
-  MetricValue metric;  ///< without its value; a time becomes one in seconds, whatever its unit
+  MetricValue metric;  ///< without its value
   std::vector<double> samples{};
-  std::optional<double> median{};      ///< counts where no row of the name has a sample
   std::optional<Interval> interval{};  ///< of a metric that has one sample; others have theirs
 };
 
@@ -54,9 +48,7 @@ struct Reading {
 
   /// Throws Error(document_malformed) for a sample that no measurement has, and for a name that was
   /// there with another unit or direction.
-  void add(SampleRow row, const Place& place);
-  /// Whether no metric has its median alone.
-  bool have_samples() const;
+  void add(SampleRow row);
   /// What the value of a program on a CPU is.
   const char* statistic() const { return by_median ? "median" : fastest_sample; }
   /// The run with the metrics of its rows, each with the fastest sample, where that is the run's
@@ -74,7 +66,11 @@ void parse_pytest_benchmark(const Fields& document, Reading& to);
 /// With the sample files that lie beside the document, where there are any.
 void parse_nvbench(const Fields& document, Reading& to);
 
-/// A folder of Criterion's. Throws as read_run_metrics.
-void read_criterion(const std::filesystem::path& folder, Reading& to);
+/// What anybody may write: the header of this text, then a line a metric.
+inline constexpr std::string_view csv_header = "name,unit,better,sample";
+void parse_csv(std::string_view text, Reading& to);
+
+/// A folder of Criterion's. Returns its newest file. Throws as read_run_metrics.
+std::filesystem::path read_criterion(const std::filesystem::path& folder, Reading& to);
 
 }  // namespace fathom::gate

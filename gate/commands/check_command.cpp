@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <array>
@@ -81,8 +80,7 @@ class CheckReport {
   /// Writes what was found, to the terminal as well, which hears as an error why a check ended
   /// without a decision.
   void publish(const CheckResult& result) {
-    const bool colour = isatty(fileno(terminal_)) == 1 && !std::getenv("NO_COLOR");
-    if (!result.ended) print(terminal_table(result, colour));
+    if (!result.ended) print(terminal_table(result));
     for (auto& [file, text] : files_) file.write(text(result));
     if (github_) print(github_annotations(result));
     if (!step_summary_.empty()) append_to_file(step_summary_, markdown_summary(result) + "\n");
@@ -185,8 +183,8 @@ void require_distinct_files(const CheckArguments& arguments) {
         inputs.push_back({"the program", program});
   try {
     if (!arguments.is_paired())
-      for (const auto& group : BaselineFolder(arguments.baseline).groups())
-        for (const fs::path& file : group) inputs.push_back({"a run of the baseline", file});
+      for (const auto& [identity, files] : BaselineFolder(arguments.baseline).groups())
+        for (const fs::path& file : files) inputs.push_back({"a run of the baseline", file});
   } catch (const Error&) {
     // Whoever reads it says why it cannot be read.
   }

@@ -35,6 +35,12 @@ struct BaselineArguments {
   BaselineFolder::Pruning pruning{};
 };
 
+/// Prints a line, whatever documents say in it.
+template <typename... Args>
+void say(fmt::format_string<Args...> line, Args&&... args) {
+  fmt::print("{}\n", log_text(fmt::format(line, std::forward<Args>(args)...)));
+}
+
 ExitCode add(const BaselineArguments& arguments) {
   const BaselineFolder folder(arguments.folder);
   // All are read before the first is kept: a bad one among them leaves the folder as it was.
@@ -46,8 +52,8 @@ ExitCode add(const BaselineArguments& arguments) {
     const auto kept = static_cast<std::size_t>(
         std::ranges::count_if(run.metrics, &std::string::empty, &MetricValue::problem));
     const std::string needed = fmt::format(", {} are needed", fewest_baseline_runs);
-    fmt::print("{}: {}; {} of this identity{}\n", log_text(file.string()), counted(kept, "metric"),
-               counted(there, "run"), there < fewest_baseline_runs ? needed : "");
+    say("{}: {}; {} of this identity{}", file.string(), counted(kept, "metric"),
+        counted(there, "run"), there < fewest_baseline_runs ? needed : "");
   }
   return ExitCode::ok;
 }
@@ -55,27 +61,24 @@ ExitCode add(const BaselineArguments& arguments) {
 /// Runs of one identity, oldest first; says which files hold none.
 std::vector<RunMetrics> runs_of(const std::vector<std::filesystem::path>& files) {
   ReadRuns read = read_runs(files);
-  for (const auto& [file, error] : read.unreadable)
-    fmt::print("left out: {}\n", log_text(error.what()));
+  for (const auto& [file, error] : read.unreadable) say("left out: {}", error.what());
   return std::move(read.runs);
 }
 
 ExitCode list(const BaselineArguments& arguments) {
   const BaselineFolder folder(arguments.folder);
   const auto groups = folder.groups();
-  if (groups.empty()) fmt::print("{}.\n", log_text(folder.why_empty()));
-  for (const auto& group : groups) {
-    const auto runs = runs_of(group);
+  if (groups.empty()) say("{}.", folder.why_empty());
+  for (const auto& [identity, files] : groups) {
+    const auto runs = runs_of(files);
     if (runs.empty()) continue;
     const RunMetrics& newest = runs.back();
-    fmt::print("{}\n",
-               log_text(fmt::format("{}: {} from {} to {}, {} in the newest",
-                                    group.front().parent_path().filename().string(),
-                                    counted(runs.size(), "run"), runs.front().date, newest.date,
-                                    counted(newest.metrics.size(), "metric"))));
-    if (!newest.suite.empty()) fmt::print("  suite: {}\n", log_text(newest.suite));
+    say("{}: {} from {} to {}, {} in the newest", identity.filename().string(),
+        counted(runs.size(), "run"), runs.front().date, newest.date,
+        counted(newest.metrics.size(), "metric"));
+    if (!newest.suite.empty()) say("  suite: {}", newest.suite);
     for (const auto& [name, value] : newest.identity)
-      if (!value.empty()) fmt::print("  {}\n", log_text(name + ": " + value));
+      if (!value.empty()) say("  {}: {}", name, value);
   }
   return ExitCode::ok;
 }
@@ -86,10 +89,10 @@ ExitCode prune(const BaselineArguments& arguments) {
     pruning.older_than = utc_time(std::chrono::system_clock::now() -
                                   std::chrono::hours(24 * arguments.max_age_days));
   const auto [gone, unreadable] = BaselineFolder(arguments.folder).prune(pruning);
-  for (const std::string& why : unreadable) fmt::print("no run: {}\n", log_text(why));
+  for (const std::string& why : unreadable) say("no run: {}", why);
   for (const auto& file : gone)
-    fmt::print("{} {}\n", pruning.dry_run ? "would remove" : "removed", log_text(file.string()));
-  fmt::print("{} {}\n", counted(gone.size(), "file"), pruning.dry_run ? "would go" : "removed");
+    say("{} {}", pruning.dry_run ? "would remove" : "removed", file.string());
+  say("{} {}", counted(gone.size(), "file"), pruning.dry_run ? "would go" : "removed");
   return ExitCode::ok;
 }
 
@@ -113,33 +116,39 @@ void add_prune_flags(CLI::App& app, BaselineArguments& arguments) {
   app.add_flag("--dry-run", arguments.pruning.dry_run, "Only say what would go");
 }
 
-/// The run as a result document: its metrics are entries.
+/// The run as a result document: its metrics are entries, and the program is in place of a GPU.
 Document document_of(const RunMetrics& run) {
   Document document;
   document.date = run.date;
   document.fathom_commit = run.commit;
   document.suite = run.suite;
-  document.fingerprint.gpu_name = fact_of(run, "gpu_name");
+  const std::string program = fact_of(run, "program");
+  document.fingerprint.gpu_name = run.fathom ? fact_of(run, "gpu_name")
+                                             : (program.empty() ? "google-benchmark" : program) +
+                                                   " on " + fact_of(run, "host_name");
   document.fingerprint.driver = fact_of(run, "driver");
   document.fingerprint.toolkit = fact_of(run, "toolkit");
-  for (const MetricValue& metric : run.metrics) {
+  for (std::size_t i = 0; i < run.metrics.size(); ++i) {
+    const auto& [name, unit, better, value, elapsed_s, state, problem] = run.metrics[i];
     Entry& entry = document.entries.emplace_back();
-    entry.name = metric.name;
-    entry.probe = metric.name.substr(0, metric.name.find('/'));
-    entry.metric = {"value", metric.unit, metric.better, {}};
-    if (metric.problem.empty()) entry.metric.value = metric.value;
-    entry.timing.sm_clock_hz = entry.telemetry.sm_clock_hz.median = metric.state.sm_clock_hz;
-    entry.telemetry.power_w.median = metric.state.power_w;
-    entry.telemetry.throttle_reasons = metric.state.throttle_reasons;
+    entry.name = name;
+    entry.probe = name.substr(0, name.find('/'));
+    entry.metric = {"value", unit, better, {}};
+    if (problem.empty()) entry.metric.value = value;
+    if (i < run.intervals.size()) entry.interval = run.intervals[i];
+    entry.timing.sm_clock_hz = entry.telemetry.sm_clock_hz.median = state.sm_clock_hz;
+    entry.telemetry.power_w.median = state.power_w;
+    entry.telemetry.throttle_reasons = state.throttle_reasons;
+    if (entry.interval) judge_entry(entry);
   }
   return document;
 }
 
 /// The HTML page with every metric of the newest runs by its date.
 std::string history_page(std::vector<RunMetrics> runs) {
+  constexpr std::size_t most_runs = 100;  // some 60 KB each of 230 metrics
   std::ranges::stable_sort(runs, {}, &RunMetrics::date);
-  if (runs.size() > most_history_page_runs)
-    runs.erase(runs.begin(), runs.end() - most_history_page_runs);
+  if (runs.size() > most_runs) runs.erase(runs.begin(), runs.end() - most_runs);
   std::deque<Document> documents;
   std::vector<reports::ShownDocument> shown;
   for (const RunMetrics& run : runs)
@@ -151,18 +160,19 @@ std::string history_page(std::vector<RunMetrics> runs) {
 ExitCode history(const BaselineArguments& arguments) {
   std::vector<RunMetrics> runs;
   const BaselineFolder folder(arguments.folder);
-  for (const auto& group : folder.groups())
-    std::ranges::move(runs_of(group), std::back_inserter(runs));
+  for (const auto& [identity, files] : folder.groups())
+    std::ranges::move(runs_of(files), std::back_inserter(runs));
   if (runs.empty()) {
-    fmt::print("{}.\n", log_text(folder.why_empty()));
+    say("{}.", folder.why_empty());
     return ExitCode::ok;
   }
-  const auto histories = history_of(runs);
-  print_out(history_text(histories));
+  print_out(history_text(history_of(runs)));
   if (!arguments.out.empty()) {
-    const auto page = write_history(histories, arguments.out);
-    write_file_atomically(page.parent_path() / "index.html", history_page(std::move(runs)));
-    fmt::print("Page: {}\n", page.string());
+    const auto page = std::filesystem::path(arguments.out) / "index.html";
+    std::error_code error;
+    std::filesystem::create_directories(arguments.out, error);
+    write_file_atomically(page, history_page(std::move(runs)));
+    say("Page: {}", page.string());
   }
   return ExitCode::ok;
 }
@@ -170,26 +180,10 @@ ExitCode history(const BaselineArguments& arguments) {
 void add_history_flags(CLI::App& app, BaselineArguments& arguments) {
   app.add_option("DIR", arguments.folder, "Folder of the baseline")->check(not_empty())->required();
   path_flag(app, "--out", arguments.out,
-            "Write README.md with the changes and index.html with all metrics into this folder",
-            "DIR");
+            "Write index.html, which draws every metric by date, into this folder", "DIR");
   app.footer(
       "Steps and drifts over all the runs of each machine, whatever its software; advisory.\n\n"
       "Example:\n  fathom history baselines --out history\n");
-}
-
-/// The program in place of a GPU, and each entry with the interval that its samples give.
-Document judged_document_of(const RunMetrics& run) {
-  Document document = document_of(run);
-  const std::string program = fact_of(run, "program");
-  document.fingerprint.gpu_name =
-      (program.empty() ? "google-benchmark" : program) + " on " + fact_of(run, "host_name");
-  for (std::size_t i = 0; i < document.entries.size(); ++i) {
-    Entry& entry = document.entries[i];
-    entry.probe = entry.name;
-    if (i < run.intervals.size()) entry.interval = run.intervals[i];
-    judge_entry(entry);
-  }
-  return document;
 }
 
 reports::Comparison comparison_of(const CompareArguments& arguments) {
@@ -202,7 +196,7 @@ reports::Comparison comparison_of(const CompareArguments& arguments) {
       fail(ExitCode::inconclusive, "{} and {} cannot be compared: different {}.", a.origin,
            b.origin, difference.words());
   reports::Comparison comparison =
-      reports::compare(judged_document_of(a), judged_document_of(b), a.origin, b.origin);
+      reports::compare(document_of(a), document_of(b), a.origin, b.origin);
   comparison.machine.clear();
   for (const auto& [fact, in_a, in_b] : differences)
     comparison.machine.push_back({fact, in_a, in_b});

@@ -39,7 +39,7 @@ void require_harmless(const std::string& text) {
 }
 
 void write_all(const CheckResult& result) {
-  const std::string table = terminal_table(result, false);
+  const std::string table = terminal_table(result);
   require_no_command(table);
   for (const std::string& text :
        {table, markdown_summary(result), junit_xml(result), decision_json(result)}) {
@@ -48,7 +48,6 @@ void write_all(const CheckResult& result) {
   }
   require_no_reference(junit_xml(result));
   require_harmless(github_annotations(result));
-  terminal_table(result, true);
 }
 
 void decide_on(const RunMetrics& run) {

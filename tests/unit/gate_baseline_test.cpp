@@ -123,14 +123,13 @@ TEST_CASE("An add that is killed while it writes leaves the folder readable", "[
   CHECK(baseline.runs_like(planted_run(1)).size() == 1);
   baseline.add(planted_run(2));
   CHECK(baseline.runs_like(planted_run(1)).size() == 2);
-  CHECK_THROWS_AS(BaselineFolder(folder.path() / "typo").prune({}), Error);
 }
 
 TEST_CASE("A file that is no run blocks what decides, and nothing else", "[gate]") {
   const TestFolder folder;
   const BaselineFolder baseline(folder.path());
   for (int i = 0; i < 3; ++i) baseline.add(planted_run(i, i + 1));
-  const fs::path group = baseline.groups().at(0).at(0).parent_path(),
+  const fs::path group = baseline.groups().begin()->first,
                  torn = group / "9999-0123456789abcdef.json";
   std::ofstream(torn) << "{\"fathom_baseline\": 1, \"met";
   CHECK_THROWS_WITH(baseline.runs_like(planted_run(1)),
@@ -177,7 +176,7 @@ TEST_CASE("Pruning keeps the newest, or what is young enough, and removes no res
                  file_text(baseline.add(planted_run(i))));
   const BaselineFolder mistaken(folder / "results");
   CHECK(mistaken.prune({.keep = 1, .older_than = "2027"}).gone.empty());
-  CHECK(mistaken.groups().front().size() == 3);
+  CHECK(mistaken.groups().begin()->second.size() == 3);
 }
 
 TEST_CASE("History says what changed with a step, and nothing of too few runs", "[gate]") {

@@ -314,7 +314,7 @@ TEST_CASE("Nothing compared is no pass, and every output says so", "[gate]") {
     CHECK_THAT(junit_xml(result),
                contains("errors=\"1\"") && contains("message=\"nothing was compared"));
     for (const std::string& text :
-         {markdown_summary(result), decision_json(result), terminal_table(result, false)})
+         {markdown_summary(result), decision_json(result), terminal_table(result)})
       CHECK_THAT(text, contains("nothing was compared"));
   }
   CHECK(exit_code(check(failed, {ignoring("*")})) == ExitCode::ok);  // as the rules want it
