@@ -36,23 +36,34 @@ class RoundSource {
 };
 
 struct PairedOptions {
-  std::size_t max_suspects = 32;
   double time_limit_s = 180;      ///< of the check: no round begins that would pass it
   std::uint64_t seed = 1;         ///< of the order of the rounds
   bool replace_disturbed = true;  ///< rounds, as far as the time goes; else they end the check
 };
 
 /// Rounds of both sides in a block.
-inline constexpr int rounds_of_block = 4;
+inline constexpr std::size_t rounds_of_block = 4;
+
+/// The rounds of both sides.
+struct Rounds {
+  std::vector<RunMetrics> base, head;
+  std::vector<RunMetrics>& of(Side side) { return side == Side::base ? base : head; }
+};
+
+/// The first sign, in words, that something else used the machine while rounds ran; empty if there
+/// is none. docs/gate/method.md has the signs under "Another load". The last one is of fresh
+/// rounds, which follow those `before`: `series` are then of the metrics that had not changed.
+std::string disturbance_of(const Rounds& rounds, const std::vector<MetricSeries>& series,
+                           const Rounds* before = nullptr);
 
 /// The order of `rounds` (even) rounds per side: blocks of A B B A or B A A B, by the toss of a
 /// coin, in which a steady drift cancels.
-std::vector<Side> round_order(int rounds, std::uint64_t seed);
+std::vector<Side> round_order(std::size_t rounds, std::uint64_t seed);
 
 /// Fresh rounds per side, even, 6 to 20: so many that the rank test can be sure of one of
 /// `suspects` metrics, and that three times the noise of rounds that differ by `spread` does not
 /// hide 2.5 %.
-int confirmation_rounds_for(std::size_t suspects, double spread = 0);
+std::size_t confirmation_rounds_for(std::size_t suspects, double spread = 0);
 
 /// Compares two sides, as docs/gate/method.md says under "Paired". Throws RoundFailed for a round
 /// that failed, unless all of the head's do.
@@ -75,7 +86,7 @@ std::size_t leave_out_themselves(std::vector<RunMetrics>& baseline,
                                  std::span<const RunMetrics> head);
 
 /// Why a baseline without any run of this identity says nothing: how the identity that comes
-/// closest differs. `others` has one run of each identity there is.
+/// closest differs. `others`, not empty, has one run of each identity there is.
 std::vector<std::string> why_none_like(const RunMetrics& run,
                                        const std::vector<RunMetrics>& others);
 

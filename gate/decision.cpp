@@ -24,13 +24,10 @@ double change_by(double worse, Better better) {
 
 /// Below half of the effect that counts a change is none: that is where the tests' hypothesis ends.
 OrientedSamples moved_back(OrientedSamples values) {
-  for (double& value : values.head) value -= values.half;
+  const double half =
+      values.relative ? std::log1p(0.5 * std::expm1(values.least)) : 0.5 * values.least;
+  for (double& value : values.head) value -= half;
   return values;
-}
-
-/// A file may have its times in any unit: here they are in seconds.
-std::string in_words(const std::string& unit) {
-  return unit.empty() ? "no unit" : unit == "s" ? "a time" : unit;
 }
 
 /// Clocks closer together than this have not moved: a third of a step of 15 MHz at 1980 MHz.
@@ -54,12 +51,10 @@ std::vector<double> clocks_of(const MetricSeries& series, Clock clock) {
 std::string explained_by(const MetricSeries& series, double least, Clock clock, const char* name) {
   const auto clocks = clocks_of(series, clock);
   if (clocks.empty()) return {};
-  const auto [low, high] = std::ranges::minmax(clocks);
-  if (high - low <= same_clock * high) return {};
   const std::size_t rounds = series.base.size();
-  double from = median(std::span(clocks).first(rounds)),
-         to = median(std::span(clocks).subspan(rounds));
-  if (std::abs(from - to) <= same_clock * from) from = low, to = high;  // within the sides
+  const double from = median(std::span(clocks).first(rounds)),
+               to = median(std::span(clocks).subspan(rounds));
+  if (std::abs(from - to) <= same_clock * from) return {};
   // At a higher clock the same time is more cycles, and the same rate is less in each.
   const double sign = (series.unit == "s") == (series.better == Better::lower) ? 1 : -1;
   OrientedSamples cycles = oriented(series);
@@ -125,10 +120,9 @@ std::string what_would_pass(const CheckResult& result) {
   const auto words = [](double limit) { return format_percent(std::expm1(limit)); };
   const std::string half = words(limits[limits.size() / 2]), most = words(limits.back());
   const std::string text = fmt::format("a slowdown below {} would have passed", half);
-  if (limits.size() == 1) return text;
-  const std::string metrics = format_count(static_cast<double>(limits.size())) + " metrics";
-  if (half == most) return text + " in any of the " + metrics;
-  return text + fmt::format(" in half of the {}, and one below {} in the noisiest", metrics, most);
+  if (half == most) return text;
+  return text + fmt::format(" in half of the {}, and one below {} in the noisiest",
+                            counted(limits.size(), "metric"), most);
 }
 
 std::vector<std::string> why_undecided(const CheckResult& result) {
@@ -191,13 +185,11 @@ std::vector<MetricSeries> series_of(std::span<const RunMetrics> base,
                        .better = metric.better,
                        .rule = find_rule(rules, metric.name)});
       MetricSeries& series = all[found->second];
-      if (metric.unit != series.unit) {
-        series.other_unit = true;
-        series.redefined = fmt::format("its unit changed from {} to {}", in_words(series.unit),
-                                       in_words(metric.unit));
-      } else if (metric.better != series.better) {
+      if (metric.unit != series.unit)
+        series.redefined =
+            fmt::format("its unit changed from \"{}\" to \"{}\"", series.unit, metric.unit);
+      else if (metric.better != series.better)
         series.redefined = fmt::format("{} is better now", fathom::to_string(metric.better));
-      }
       if (metric.problem.empty()) {
         (is_head ? series.head : series.base).push_back(metric);
         if (!is_head) series.base_runs.push_back(run);
@@ -223,9 +215,8 @@ OrientedSamples oriented(const MetricSeries& series) {
   convert(series.head, values.head);
   const Rule* const rule = series.rule;
   const double effect = rule && rule->threshold ? *rule->threshold : effect_that_counts;
-  const double size = values.relative ? 0 : std::abs(median_or_none(values.base).value_or(0));
-  values.least = values.relative ? std::log1p(effect) : effect * size;
-  values.half = values.relative ? std::log1p(effect * 0.5) : effect * 0.5 * size;
+  values.least = values.relative ? std::log1p(effect)
+                                 : effect * std::abs(median_or_none(values.base).value_or(0));
   return values;
 }
 
@@ -303,7 +294,7 @@ std::string clock_explanation(const MetricSeries& series, const Evidence& eviden
 void take_values(const MetricSeries& series, MetricDecision& decision) {
   decision.base_runs = series.base.size();
   decision.head_runs = series.head.size();
-  if (series.other_unit) return;  // the values have no common median
+  if (!series.redefined.empty()) return;  // the values have no common median
   const auto median_of = [](const std::vector<MetricValue>& metrics) {
     std::vector<double> values;
     for (const MetricValue& metric : metrics) values.push_back(metric.value);
@@ -340,7 +331,5 @@ std::string change_words(const MetricDecision& decision) {
                      format_quantity(decision.base, decision.unit),
                      format_quantity(decision.head, decision.unit));
 }
-
-std::string p_words(double p) { return p < 1e-6 ? "p < 1e-06" : fmt::format("p = {:.2g}", p); }
 
 }  // namespace fathom::gate

@@ -147,7 +147,6 @@ struct MetricSeries {
   std::vector<MetricValue> base{}, head{};
   std::string problem{};    ///< why a value of the head must not be used
   std::string redefined{};  ///< what it became, where unit or direction is not the same throughout
-  bool other_unit = false;
   std::vector<std::size_t> base_runs{};  ///< of which run each of the base's values is
   const Rule* rule = nullptr;            ///< the user's for it; null: none
 };
@@ -162,7 +161,7 @@ std::vector<MetricSeries> series_of(std::span<const RunMetrics> base,
 struct OrientedSamples {
   bool relative = true;
   std::vector<double> base, head;
-  double least = 0, half = 0;  ///< the effect that counts, and half of it, on this scale
+  double least = 0;  ///< the effect that counts, on this scale
 
   /// Standard deviation around the median of the own side, both sides together, by the median
   /// absolute deviation: a single bad round does not move it. Zero for fewer than four values.
@@ -190,9 +189,6 @@ void take_values(const MetricSeries& series, MetricDecision& decision);
 
 /// "3.1 %" (of the value), or the difference itself where there is no ratio; without a sign.
 std::string change_words(const MetricDecision& decision);
-
-/// "p = 0.0012"; below a millionth only that it is: the distributions' far ends are nobody's data.
-std::string p_words(double p);
 
 /// Why a change, with its evidence, is not the program's: a clock moved, and in its cycles nothing
 /// changed; or what holds it down changed, and it can have fallen by as much, or is not known.

@@ -6,22 +6,104 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <optional>
 
 #include "gate/ranks.h"
-#include "gate/rounds.h"
 #include "results/text.h"
 
 namespace fathom::gate {
 namespace {
 
 constexpr int first_rounds = 2;  ///< of all metrics, per side
-constexpr std::size_t improvements_shown = 8;
+constexpr const char* no_time = "the time limit has no room for it, raise --time-limit";
+constexpr std::size_t most_suspects = 32, most_improvements = 8, controls_wanted = 8;
 
-/// What looked worse at first is inconclusive.
-void doubt(const Candidate& suspect, const std::string& why) {
-  suspect.decision->decide(Outcome::inconclusive,
-                           fmt::format("it looked worse by {}{}.", suspect.looked, why));
+enum class Role { suspect, improvement, control };  ///< a control had not changed
+
+/// A metric that fresh rounds measure.
+struct Candidate {
+  Role role = Role::control;
+  MetricDecision* decision = nullptr;
+  double severity = 0;     ///< how many times what counts it looked worse or better
+  double elapsed_s = 0;    ///< what measuring it adds to a round
+  std::string looked{};    ///< how much worse or better the first rounds found it
+  bool open = true;        ///< to be measured further
+  std::size_t rounds = 0;  ///< per side, that were to measure it
+  std::string left_out{};  ///< why a suspect was not measured as often as it takes
+  MetricSeries fresh{};    ///< the fresh rounds' values; of an improvement better is worse in it
+
+  void leave_out(const std::string& why) {
+    open = false;
+    if (role == Role::suspect) left_out = why;
+  }
+
+  /// What looked worse at first is inconclusive.
+  void doubt(const std::string& why) const {
+    decision->decide(Outcome::inconclusive, fmt::format("it looked worse by {}{}.", looked, why));
+  }
+};
+
+/// Whether all `rounds` of both sides have it; if they do not, that is what is decided.
+bool is_in_all(const MetricSeries& series, std::size_t rounds, MetricDecision& decision) {
+  const bool base_lacks = series.base.size() < rounds;
+  const std::size_t having = base_lacks ? series.base.size() : series.head.size();
+  if (having >= rounds) return true;
+  // What the base lacks as well is not lost: a command's filter may not find what it calls so.
+  decision.decide(base_lacks ? Outcome::inconclusive : Outcome::missing,
+                  fmt::format("the {} has it in {} of {} rounds.", base_lacks ? "base" : "head",
+                              having, rounds));
+  return false;
+}
+
+/// Whether all rounds that were to measure it did, and it is to be judged; if they did not, that is
+/// what is decided.
+bool was_measured(const Candidate& one) {
+  MetricDecision& decision = *one.decision;
+  if (one.rounds == 0) return false;  // there was no time for it
+  if (!one.fresh.problem.empty())
+    decision.decide(Outcome::missing,
+                    fmt::format("when it was measured again, {}.", one.fresh.problem));
+  else if (one.role != Role::control && is_in_all(one.fresh, one.rounds, decision))
+    return true;
+  if (one.role == Role::improvement && decision.outcome == Outcome::inconclusive)
+    decision.outcome = Outcome::unchanged;
+  return false;
+}
+
+/// Decides it on the evidence of fresh rounds: a suspect is a regression, inconclusive (too noisy,
+/// the clock moved, the machine was `disturbed`) or unchanged; what is none may have become better.
+void judge(const Candidate& one, const std::string& disturbed) {
+  MetricDecision& decision = *one.decision;
+  Evidence& evidence = *decision.evidence;
+  const bool suspect = one.role == Role::suspect;
+  const std::string objection =
+      evidence.worse >= evidence.threshold
+          ? clock_explanation(one.fresh, evidence)
+          : fmt::format("it is too noisy to tell: only changes above {} count.",
+                        evidence.relative ? format_percent(std::expm1(evidence.threshold))
+                                          : format_number(evidence.threshold));
+  bool sure = *decision.adjusted_p <= paired_alpha && evidence.is_worse();
+  if (!suspect) {  // back to the direction in which everything else is told
+    evidence.worse = -evidence.worse;
+    evidence.interval = {-evidence.interval.high, -evidence.interval.low,
+                         evidence.interval.confidence, evidence.interval.method};
+    sure = sure && disturbed.empty() && objection.empty();
+  }
+  if (suspect && !disturbed.empty())
+    // Nor is it known that it is unchanged: the base's rounds may be the slow ones.
+    one.doubt(" at first, but then the machine was disturbed: " + disturbed);
+  else if (!sure)
+    decision.decide(Outcome::unchanged,
+                    fmt::format("it looked {} by {} at first. Fresh rounds do not confirm it.",
+                                suspect ? "worse" : "better", one.looked));
+  else if (!suspect)
+    decision.decide(Outcome::improved, fmt::format("better by {}.", change_words(decision)));
+  else if (!objection.empty())
+    decision.decide(Outcome::inconclusive, objection);
+  else
+    decision.decide(
+        Outcome::regression,
+        fmt::format("worse by {} in {} and {} fresh rounds (p = {:.2g}).", change_words(decision),
+                    decision.base_runs, decision.head_runs, *decision.adjusted_p));
 }
 
 struct PairedCheck {
@@ -30,125 +112,111 @@ struct PairedCheck {
   const Rules& rules;
   CheckResult result{.mode = "paired"};
   Rounds first{}, fresh{};
-  double usual_spread = 0;    ///< from round to round, of a metric as most are
-  double overhead_s = 0;      ///< of a round, beside measuring
-  double set_took_s = 0;      ///< the last set of rounds
-  std::size_t discarded = 0;  ///< sets of rounds that were disturbed, and taken anew
-  double pace = 1;            ///< seconds that the last rounds took, for each that was expected
+  double usual_spread = 0;              ///< from round to round, of a metric as most are
+  double overhead_s = 0;                ///< of a round, beside measuring candidates
   std::vector<Candidate> candidates{};  ///< by role, of each the most severe first
 
   CheckResult run() {
     const std::vector<Side> order = round_order(first_rounds, options.seed);
     try {
-      // Twice: fresh ones follow.
-      const bool complete = take_until_quiet(
-          first, 2, [&] { return take(order, {}, 0, first); },
-          [&] { return disturbance_of(first, series_of(first.base, first.head)).empty(); });
+      std::string disturbed;
+      bool complete = true;
+      do {
+        first = {};
+        complete = take(order, first);
+        disturbed = disturbance_of(first, series_of(first.base, first.head));
+      } while (complete && is_to_replace(first, disturbed));
       result.rounds = first.base.size();
       if (complete)
-        decide();
+        decide(disturbed);
       else if (result.refusals.empty())
-        result.refusals.push_back(fmt::format(
-            "{} of the first {} rounds took {}, so that they do not all fit into the time limit of "
-            "{}: raise --time-limit, or measure less",
-            first.base.size() + first.head.size(), order.size(), format_time(source.elapsed_s()),
-            format_time(options.time_limit_s)));
+        result.refusals.push_back(
+            fmt::format("{} of the first {} rounds took {}: they do not all fit into the time "
+                        "limit of {}, raise "
+                        "--time-limit or measure less",
+                        first.base.size() + first.head.size(), order.size(),
+                        format_time(source.elapsed_s()), format_time(options.time_limit_s)));
     } catch (const RoundFailed& failed) {
       if (!head_never_works()) throw;
-      miss_all(failed);
+      for (const MetricSeries& series : series_of(first.base, {}, rules)) {
+        MetricDecision& decision = result.metrics.emplace_back(first_decision(series));
+        if (decision.outcome == Outcome::missing)
+          decision.reason = fmt::format("the head's rounds fail: {}", failed.what());
+      }
     }
-    if (discarded > 0)
-      result.notes.push_back(
-          fmt::format("{} disturbed, and measured again",
-                      counted(discarded, "set of rounds was", "sets of rounds were")));
     result.elapsed_s = source.elapsed_s();
     return std::move(result);
   }
 
   /// Whether one of the first rounds failed by the head's own fault: it fails again although the
-  /// base, in a round between, does not. Its rounds are added.
+  /// base, in a round between, does not. Its round is added.
   bool head_never_works() {
     if (!first.head.empty()) return false;
-    const auto works = [&](Side side) {
-      try {
-        first.of(side).push_back(source.round(side, {}));
-        return true;
-      } catch (const RoundFailed&) {
-        return false;
-      }
-    };
-    // As long as the base's round took, the head's may.
-    const double began_s = source.elapsed_s();
-    if (2 * began_s / (static_cast<double>(first.base.size()) + 1) > left_s()) return false;
-    return works(Side::base) && source.elapsed_s() - began_s <= left_s() && !works(Side::head);
-  }
-
-  void miss_all(const RoundFailed& failed) {
-    result.notes.push_back("the head failed again after a round of --base that did not");
-    for (const MetricSeries& series : series_of(first.base, {}, rules)) {
-      MetricDecision& decision = result.metrics.emplace_back(first_decision(series));
-      if (decision.outcome == Outcome::missing)
-        decision.reason = fmt::format("the head's rounds fail: {}", failed.what());
+    const std::size_t worked = first.base.size();
+    overhead_s = source.elapsed_s() / (static_cast<double>(worked) + 1);
+    try {
+      take(std::array{Side::base, Side::head}, first);
+      return false;
+    } catch (const RoundFailed&) {
+      return first.base.size() > worked;
     }
   }
 
-  double left_s() const { return options.time_limit_s - source.elapsed_s(); }
+  /// Expected seconds of what is open in a round.
+  double measuring_s() const {
+    double sum = 0;
+    for (const Candidate& one : candidates)
+      if (one.open) sum += one.elapsed_s;
+    return sum;
+  }
 
-  /// Takes rounds in this order, which are of use only together, and returns whether it has them
-  /// all. It stops where the sides cannot be compared; and where the next one would pass the time
-  /// limit if it took as long as the longest so far, or all that are left if they took as long as
-  /// the shortest. `expected_s` is of a round; 0: none was seen yet.
-  bool take(std::span<const Side> order, const std::vector<std::string>& only, double expected_s,
-            Rounds& to) {
-    double shortest_s = expected_s, longest_s = expected_s;
-    for (std::size_t done = 0; done < order.size(); ++done) {
+  bool fit(std::size_t rounds) const {
+    return static_cast<double>(rounds) * (overhead_s + measuring_s()) <=
+           options.time_limit_s - source.elapsed_s();
+  }
+
+  /// Takes rounds of what is open, or of all at first; returns whether it has them all. It stops
+  /// where the sides cannot be compared, or where the rest have no time, each like the last one.
+  bool take(std::span<const Side> order, Rounds& to) {
+    std::vector<std::string> only;
+    for (const Candidate& one : candidates)
+      if (one.open) only.push_back(one.decision->name);
+    for (std::size_t left = order.size(); const Side side : order) {
+      if (!fit(left--)) return false;
       const double began_s = source.elapsed_s();
-      if (longest_s > left_s() || static_cast<double>(order.size() - done) * shortest_s > left_s())
-        return false;
-      RunMetrics& run = to.of(order[done]).emplace_back(source.round(order[done], only));
+      RunMetrics& run = to.of(side).emplace_back(source.round(side, only));
+      overhead_s = std::max(0.0, source.elapsed_s() - began_s - measuring_s());
       std::erase_if(run.identity, [](const auto& fact) {  // what builds of one machine differ in
         return fact.first == "toolkit" || fact.first == "cuda_runtime" ||
                fact.first == "cuda_driver";
       });
       result.refusals = refusals_of(to.base, to.head);
       if (!result.refusals.empty()) return false;
-      const double took_s = source.elapsed_s() - began_s;
-      longest_s = std::max(longest_s, took_s);
-      shortest_s = shortest_s > 0 ? std::min(shortest_s, took_s) : took_s;
     }
     return true;
   }
 
-  /// Takes a set of rounds, and anew while it is not quiet and there is time for `times` as long.
-  /// Returns what `take_set` does.
-  bool take_until_quiet(Rounds& rounds, double times, const auto& take_set, const auto& is_quiet) {
-    while (true) {
-      const double began_s = source.elapsed_s();
-      if (!take_set()) return false;
-      set_took_s = source.elapsed_s() - began_s;
-      if (!options.replace_disturbed || times * set_took_s > left_s() || is_quiet()) return true;
-      rounds = {};
-      ++discarded;
-    }
+  /// Whether disturbed rounds are to be taken anew: while there is time for as many.
+  bool is_to_replace(const Rounds& rounds, const std::string& why) const {
+    return options.replace_disturbed && !why.empty() &&
+           fit(rounds.base.size() + rounds.head.size());
   }
 
-  void decide() {
+  void decide(const std::string& disturbed) {
     const std::vector<MetricSeries> series = series_of(first.base, first.head, rules);
     usual_spread = usual_spread_of(series);
     screen_all(series);
     // Where the first rounds were disturbed, the fresh ones would look for the wrong suspects.
-    if (const std::string why = disturbance_of(first, series); !why.empty()) {
-      result.refusals.push_back(why + ": the machine was disturbed, measure again");
+    if (!disturbed.empty()) {
+      result.refusals.push_back(disturbed + ": the machine was disturbed, measure again");
       for (const Candidate& one : candidates)
-        if (one.role == Role::suspect) doubt(one, ", but the machine was disturbed");
+        if (one.role == Role::suspect) one.doubt(", but the machine was disturbed");
       return;
     }
-    overhead_s = set_took_s / (2.0 * first_rounds);
-    double measuring_s = 0;
     if (source.can_select())
       for (const MetricSeries& metric : series)
-        if (!metric.base.empty()) measuring_s += metric.base.front().elapsed_s;
-    overhead_s = std::max(0.0, overhead_s - measuring_s);
+        if (!metric.base.empty()) overhead_s -= metric.base.front().elapsed_s;
+    overhead_s = std::max(0.0, overhead_s);
     confirm();
     const std::string words = what_would_pass(result);
     if (exit_code(result) == ExitCode::ok && !words.empty()) result.notes.push_back(words);
@@ -160,31 +228,38 @@ struct PairedCheck {
     for (const MetricSeries& series : all) {
       MetricDecision& decision = result.metrics.emplace_back(first_decision(series));
       // One that is there now and then is no metric that could be compared.
-      if (decision.outcome != Outcome::unchanged ||
-          decide_if_rounds_lack(series, result.rounds, "rounds", decision))
+      if (decision.outcome != Outcome::unchanged || !is_in_all(series, result.rounds, decision))
         continue;
-      if (const auto found = screen(series, decision))
-        by_role[static_cast<std::size_t>(found->role)].push_back(*found);
+      Candidate found = screen(series, decision);
+      by_role[static_cast<std::size_t>(found.role)].push_back(std::move(found));
     }
     for (auto& group : by_role)
       std::ranges::stable_sort(group, std::greater<>(), &Candidate::severity);
     auto& [suspects, improvements, controls] = by_role;
-    improvements.resize(std::min(improvements.size(), improvements_shown));
-    choose_controls(controls);
+    for (std::size_t i = most_suspects; i < suspects.size(); ++i)
+      suspects[i].leave_out(fmt::format("only the {} that looked worst are", most_suspects));
+    improvements.resize(std::min(improvements.size(), most_improvements));
+    // A few controls of all kinds, since a load may leave one kind alone: evenly over the run's
+    // order, in which like stands beside like. Those too noisy for what counts come last.
+    const auto quiet =
+        static_cast<std::size_t>(std::ranges::count(controls, -1.0, &Candidate::severity));
+    const std::size_t from = std::min(controls.size(), std::max(quiet, controls_wanted));
+    const std::size_t chosen = std::min(from, controls_wanted);
+    for (std::size_t i = 0; i < chosen; ++i) controls[i] = controls[i * from / chosen];
+    controls.resize(chosen);
     for (const auto& group : by_role)
       candidates.insert(candidates.end(), group.begin(), group.end());
   }
 
-  /// What the first rounds make of a metric that they left unchanged; nothing: no candidate.
-  std::optional<Candidate> screen(const MetricSeries& series, MetricDecision& decision) const {
+  /// What the first rounds make of a metric that both sides have.
+  Candidate screen(const MetricSeries& series, MetricDecision& decision) const {
     Evidence& evidence = decision.evidence.emplace(evidence_of_rounds(series));
     const double counts = evidence.least, own_noise = evidence.noise_floor;
     // Where all metrics are noisy, what they have in common is surer than four values of one.
-    const double usual_noise = usual_spread * std::sqrt(2.0 / first_rounds);
-    const bool noisy = evidence.relative && noise_factor * usual_noise > counts;
-    const double noise = noisy ? std::min(own_noise, usual_noise) : own_noise;
+    const bool noisy = evidence.relative && noise_factor * usual_spread > counts;
+    const double noise = noisy ? std::min(own_noise, usual_spread) : own_noise;
     // A slowdown that is to be found is a suspect now, and beyond the noise of the fresh rounds.
-    const double later = confirmation_rounds_for(1, usual_spread);
+    const auto later = static_cast<double>(confirmation_rounds_for(1, usual_spread));
     evidence.threshold =
         std::max({counts, noise, noise_factor * std::sqrt(first_rounds / later) * own_noise});
     Candidate found{.role = Role::control,
@@ -197,30 +272,34 @@ struct PairedCheck {
       found.role = Role::suspect;
     else if (-evidence.worse > std::max(counts, own_noise))
       found.role = Role::improvement;
-    else if (evidence.relative)
-      found.severity = std::min(-1.0, -noise_factor * own_noise / counts);
     else
-      return std::nullopt;
+      found.severity = std::min(-1.0, -noise_factor * own_noise / std::max(counts, 1e-300));
     return found;
   }
 
   /// Fresh rounds decide the candidates. What no further round can confirm is dropped after each
-  /// block, which spares most of the time where nothing changed; none is ever confirmed early, so
-  /// that the test stays what it is.
+  /// block, which spares time; none is ever confirmed early, so that the test stays what it is.
   void confirm() {
-    leave_to_time(rounds_of_block, 0);
-    bool comparable = true;
-    if (something_is_open()) {
-      comparable = measure_until_quiet(rounds_wanted());
-      result.confirmation_rounds = fresh.base.size();
-      if (comparable) judge_all();
-    }
+    const std::vector<Candidate> wanted = candidates;
+    const auto rounds_for = [&](double spread) {
+      return confirmation_rounds_for(std::max(open(Role::suspect), open(Role::improvement)),
+                                     spread);
+    };
+    // Beside suspects improvements, which decide nothing, are measured only where all have time.
+    if (open(Role::suspect) > 0) leave_to_time(Role::improvement, 2 * rounds_for(0));
+    std::size_t rounds = rounds_for(usual_spread);
+    while (rounds > rounds_for(0) && !fit(2 * rounds)) rounds -= 2;
+    do {
+      candidates = wanted;
+      fresh = {};
+      measure(rounds);
+    } while (result.refusals.empty() && is_to_replace(fresh, disturbance()));
+    result.confirmation_rounds = fresh.base.size();
+    if (result.refusals.empty()) judge_all();
     for (const Candidate& one : candidates) {
-      if (!comparable && one.role == Role::suspect)
-        doubt(one, " at first, but the rounds that measured it again cannot be compared");
       const Outcome outcome = one.decision->outcome;
-      if (!one.no_time.empty() && outcome != Outcome::regression && outcome != Outcome::missing)
-        doubt(one, " at first, but was not measured again as often as it takes: " + one.no_time);
+      if (!one.left_out.empty() && outcome != Outcome::regression && outcome != Outcome::missing)
+        one.doubt(" at first, but was not measured again as often as it takes: " + one.left_out);
     }
   }
 
@@ -228,65 +307,11 @@ struct PairedCheck {
     return static_cast<std::size_t>(std::ranges::count_if(
         candidates, [&](const Candidate& one) { return one.role == role && one.open; }));
   }
-  bool something_is_open() const { return open(Role::suspect) + open(Role::improvement) > 0; }
 
-  void close_improvements() {
-    for (Candidate& one : candidates) one.open = one.open && one.role != Role::improvement;
-  }
-
-  /// Expected seconds of so many rounds of the first open `suspects`, and what goes with them.
-  double takes_s(std::size_t rounds, std::size_t suspects) const {
-    double sum = overhead_s;
-    std::size_t seen = 0;
-    for (const Candidate& one : candidates)
-      if (one.open && (one.role != Role::suspect || seen++ < suspects)) sum += one.elapsed_s;
-    return static_cast<double>(rounds) * (pace * sum);
-  }
-
-  /// Rounds per side. Improvements, which decide nothing, are measured with suspects only where
-  /// that fits into the time; and so many more as noise takes, as far as the time goes.
-  int rounds_wanted() {
-    const std::size_t suspects = open(Role::suspect);
-    const auto rounds_for = [&](double spread) {
-      return confirmation_rounds_for(std::max(suspects, open(Role::improvement)), spread);
-    };
-    const auto fit = [&](int rounds) {
-      return takes_s(static_cast<std::size_t>(2 * rounds), suspects) <= left_s();
-    };
-    if (suspects > 0 && !fit(rounds_for(0))) close_improvements();
-    int rounds = rounds_for(0);
-    while (rounds < rounds_for(usual_spread) && fit(rounds + 2)) rounds += 2;
-    return rounds;
-  }
-
-  /// Where `rounds` more of all that are open would take longer than there is time, leaves out the
-  /// improvements, then the suspects that looked least worse; not where that would save nothing.
-  /// The one that looked worst keeps the time for `later` rounds of its own, if there is as much.
-  /// Nothing stays if not even the next block fits.
-  void leave_to_time(std::size_t rounds, std::size_t later) {
-    const std::size_t suspects = open(Role::suspect);
-    const double left = left_s();
-    if (takes_s(rounds, suspects) > left && (suspects > 0 || takes_s(rounds_of_block, 0) > left))
-      close_improvements();
-    const double worst_s = takes_s(later, 1);
-    const double room_s = takes_s(rounds, 1) + worst_s > left ? left : left - worst_s;
-    std::size_t fit = std::min(suspects, options.max_suspects);
-    while (fit > 1 && takes_s(rounds, fit) > room_s && takes_s(1, 1) < takes_s(1, fit)) --fit;
-    if (takes_s(rounds_of_block, fit) > left) fit = 0;
-    leave_out_from(fit);
-  }
-
-  /// All open suspects but the `stay` worst.
-  void leave_out_from(std::size_t stay) {
-    std::size_t number = 0;
-    for (Candidate& one : candidates) {
-      if (one.role != Role::suspect || !one.open || number++ < stay) continue;
-      one.open = false;
-      one.no_time = stay == options.max_suspects
-                        ? fmt::format("no more than the {} that looked worst are", stay)
-                        : fmt::format("the time limit of {} has no room for it, raise --time-limit",
-                                      format_time(options.time_limit_s));
-    }
+  /// Leaves out what so many more rounds have no time for, the least severe first.
+  void leave_to_time(Role role, std::size_t rounds) {
+    for (auto one = candidates.rbegin(); one != candidates.rend() && !fit(rounds); ++one)
+      if (one->role == role && one->open) one->leave_out(no_time);
   }
 
   /// What the controls say, and not the suspects, decides whether the fresh rounds count.
@@ -297,50 +322,30 @@ struct PairedCheck {
     return disturbance_of(fresh, steady, &first);
   }
 
-  /// Whether the sides stayed comparable.
-  bool measure_until_quiet(int rounds) {
-    const std::vector<Candidate> wanted = candidates;
-    const auto lack_time = [](const std::vector<Candidate>& all) {
-      return std::ranges::count_if(all, [](auto& one) { return !one.no_time.empty(); });
-    };
-    return take_until_quiet(
-        fresh, 1, [&] { return measure(rounds, wanted); },
-        [&] { return disturbance().empty() || lack_time(candidates) > lack_time(wanted); });
-  }
-
-  bool measure(int rounds, const std::vector<Candidate>& wanted) {
-    candidates = wanted;
+  void measure(std::size_t rounds) {
     const std::vector<Side> order = round_order(rounds, options.seed + 0x9e3779b97f4a7c15u);
     for (std::size_t done = 0; done < order.size(); done += rounds_of_block) {
-      if (done > 0) {
-        const std::size_t left = order.size() - done;
-        // While the machine looks disturbed nothing is settled: more rounds may show otherwise.
-        if (disturbance().empty())
-          for (const Role role : {Role::suspect, Role::improvement}) settle(role, left / 2);
-        // Two blocks settle most of those that are nothing: until then only the next has to fit.
-        const bool early = done < 2 * rounds_of_block;
-        leave_to_time(early ? rounds_of_block : left, early ? left - rounds_of_block : 0);
-      }
-      if (!something_is_open()) break;
-      std::vector<std::string> names;
-      for (const Candidate& one : candidates)
-        if (one.open) names.push_back(one.decision->name);
-      const double expected_s = takes_s(1, open(Role::suspect)), began_s = source.elapsed_s();
-      if (!take(std::span(order).subspan(done, rounds_of_block), names, expected_s, fresh)) {
-        if (!result.refusals.empty()) return false;
+      const std::size_t left = order.size() - done;
+      // While the machine looks disturbed nothing is settled: more rounds may show otherwise.
+      if (done > 0 && disturbance().empty())
+        for (const Role role : {Role::suspect, Role::improvement}) settle(role, left / 2);
+      // Two blocks settle most of those that are nothing: until then only the next has to fit.
+      const std::size_t next = done < 2 * rounds_of_block ? rounds_of_block : left;
+      leave_to_time(Role::improvement, open(Role::suspect) > 0 ? left : next);
+      leave_to_time(Role::suspect, next);
+      if (open(Role::suspect) + open(Role::improvement) == 0) break;
+      if (!take(std::span(order).subspan(done, rounds_of_block), fresh)) {
         // Part of a block would favour one side in a drift.
         for (auto* side : {&fresh.base, &fresh.head}) side->resize(done / 2);
-        leave_out_from(0);
-        done = order.size();
-      } else {
-        const double took_s = (source.elapsed_s() - began_s) / rounds_of_block;
-        if (expected_s > 0) pace *= took_s / expected_s;
         for (Candidate& one : candidates)
-          if (one.open) one.rounds += rounds_of_block / 2;
+          if (one.open)
+            one.leave_out(result.refusals.empty() ? no_time : "the rounds cannot be compared");
+        break;
       }
+      for (Candidate& one : candidates)
+        if (one.open) one.rounds += rounds_of_block / 2;
       read_fresh();
     }
-    return true;
   }
 
   void read_fresh() {
@@ -353,12 +358,11 @@ struct PairedCheck {
     }
   }
 
-  /// Leaves out those that no further round can confirm: by Holm's procedure, if all others that
-  /// may still be confirmed were so before it.
+  /// Leaves out those that no further round can confirm, by Holm's procedure, if all others were.
   void settle(Role role, std::size_t rounds_left) {
     double family = 1;
     for (const Candidate& one : candidates)
-      family += one.role == role && !one.open && one.no_time.empty();
+      family += one.role == role && !one.open && one.left_out.empty();
     for (Candidate& one : candidates)
       if (one.role == role && one.open)
         one.open = !one.fresh.base.empty() && !one.fresh.head.empty() &&
@@ -367,11 +371,7 @@ struct PairedCheck {
   }
 
   void judge_all() {
-    std::string disturbed = disturbance();
-    if (!disturbed.empty()) {
-      disturbed += ": the machine was disturbed.";
-      result.notes.push_back("of the fresh rounds: " + disturbed);
-    }
+    const std::string disturbed = disturbance();
     for (const Role role : {Role::suspect, Role::improvement, Role::control}) {
       std::vector<const Candidate*> measured;
       std::vector<double> p;

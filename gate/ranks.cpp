@@ -125,15 +125,12 @@ struct Sorted {
             std::max(floor, standard_deviation(sum_of_others, squares_of_others, others.size()))};
   }
 
-  /// How many spreads the group's best run is worse than the line. In a group of four or more, one
-  /// run may be off, so a quarter of the runs is passed over.
+  /// How many spreads the group's best run is worse than the line.
   double score_of(const Group& group, double spread_of_others, const auto& line) const {
-    std::vector<double> distances;
-    for (const std::size_t run : group) distances.push_back(worse[run] - line(run));
-    const auto best = distances.begin() + static_cast<std::ptrdiff_t>(group.size() / 4);
-    std::ranges::nth_element(distances, best);
-    if (spread_of_others > 0) return *best / spread_of_others;
-    return *best > 0 ? infinity : 0;
+    double best = infinity;
+    for (const std::size_t run : group) best = std::min(best, worse[run] - line(run));
+    if (spread_of_others > 0) return best / spread_of_others;
+    return best > 0 ? infinity : 0;
   }
 
   std::span<const double> worse;
@@ -281,20 +278,19 @@ std::optional<CommonFactor> take_out_common_factor(std::vector<RunValues>& metri
       by_run[run].push_back(metric.worse[run] - centre);
   }
   if (by_run.empty() || by_run.front().size() < fewest_for_common_factor) return std::nullopt;
-  CommonFactor factor;
-  for (const auto& of_run : by_run) factor.of_runs.push_back(median(of_run));
-  const double centre = median(std::span(factor.of_runs).first(earlier));
-  for (double& value : factor.of_runs) value -= centre;
+  std::vector<double> of_runs;
+  for (const auto& of_run : by_run) of_runs.push_back(median(of_run));
+  const double centre = median(std::span(of_runs).first(earlier));
+  for (double& value : of_runs) value -= centre;
   for (RunValues& metric : metrics)
     if (metric.follows)
-      std::ranges::transform(metric.worse, factor.of_runs, metric.worse.begin(), std::minus<>());
-  const auto before = std::span(factor.of_runs).first(earlier);
-  factor.head = median(std::span(factor.of_runs).subspan(earlier));
-  const double led = trend_of(before)((earlier + factor.of_runs.size() - 1) / 2);
+      std::ranges::transform(metric.worse, of_runs, metric.worse.begin(), std::minus<>());
+  const auto before = std::span(of_runs).first(earlier);
+  const double head = median(std::span(of_runs).subspan(earlier));
+  const double led = trend_of(before)((earlier + of_runs.size() - 1) / 2);
   const auto [low, high] = std::ranges::minmax(before);
-  factor.beyond = std::max(0.0, factor.head - std::max(high, led)) +
-                  std::min(0.0, factor.head - std::min(low, led));
-  return factor;
+  return CommonFactor{
+      head, std::max(0.0, head - std::max(high, led)) + std::min(0.0, head - std::min(low, led))};
 }
 
 bool drifts(const RunValues& metric, std::size_t earlier) {

@@ -53,8 +53,7 @@ struct RunValues {
 
 /// What moves all metrics that follow the machine alike, as the median over them.
 struct CommonFactor {
-  std::vector<double> of_runs;  ///< from its own median over the earlier runs
-  double head = 0;              ///< the median over the head's results
+  double head = 0;  ///< the median over the head's results, from that over the earlier runs
   /// By how much the head's is beyond every earlier run and where their drift leads; below zero: it
   /// is better. Zero: it is within.
   double beyond = 0;

@@ -1,4 +1,4 @@
-#include "gate/rounds.h"
+#include "gate/check.h"
 
 #include <fmt/format.h>
 
@@ -16,7 +16,6 @@ namespace {
 
 constexpr double limit = 0.01;
 constexpr std::size_t enough = 5;
-constexpr std::size_t controls_wanted = 8;
 
 /// How far apart two things are that should not be, and how far noise puts them, relative.
 struct Sign {
@@ -110,10 +109,10 @@ std::string disturbance_of(const Rounds& rounds, const std::vector<MetricSeries>
                      before ? "the metrics that had not changed" : "all metrics");
 }
 
-std::vector<Side> round_order(int rounds, std::uint64_t seed) {
+std::vector<Side> round_order(std::size_t rounds, std::uint64_t seed) {
   std::mt19937_64 generator(seed);
   std::vector<Side> order;
-  for (int block = 0; block < 2 * rounds / rounds_of_block; ++block) {
+  for (std::size_t block = 0; block < 2 * rounds / rounds_of_block; ++block) {
     const bool base_first = (generator() >> 63) == 0;
     const Side outer = base_first ? Side::base : Side::head;
     const Side inner = base_first ? Side::head : Side::base;
@@ -122,92 +121,16 @@ std::vector<Side> round_order(int rounds, std::uint64_t seed) {
   return order;
 }
 
-int confirmation_rounds_for(std::size_t suspects, double spread) {
-  constexpr int fewest = 6, most = 20;
+std::size_t confirmation_rounds_for(std::size_t suspects, double spread) {
+  constexpr std::size_t fewest = 6, most = 20;
   constexpr double to_spare = 4, to_be_seen = 0.025;
   const double family = static_cast<double>(std::max<std::size_t>(suspects, 1));
   const double noise = noise_factor * spread / to_be_seen;
-  int rounds = fewest;
-  for (; rounds < most; rounds += 2) {
-    const auto side = static_cast<std::size_t>(rounds);
-    if (smallest_rank_p(side, side) * family * to_spare <= paired_alpha &&
-        rounds >= 2 * noise * noise)
-      break;
-  }
+  std::size_t rounds = fewest;
+  while (rounds < most && (smallest_rank_p(rounds, rounds) * family * to_spare > paired_alpha ||
+                           static_cast<double>(rounds) < 2 * noise * noise))
+    rounds += 2;
   return rounds;
-}
-
-void choose_controls(std::vector<Candidate>& controls) {
-  const auto quiet =
-      static_cast<std::size_t>(std::ranges::count(controls, -1.0, &Candidate::severity));
-  const std::size_t from = std::min(controls.size(), std::max(quiet, controls_wanted));
-  const std::size_t chosen = std::min(from, controls_wanted);
-  for (std::size_t i = 0; i < chosen; ++i) controls[i] = controls[i * from / chosen];
-  controls.resize(chosen);
-}
-
-bool decide_if_rounds_lack(const MetricSeries& series, std::size_t rounds, const char* kind,
-                           MetricDecision& decision) {
-  const std::size_t base = series.base.size(), head = series.head.size();
-  if (base >= rounds && head >= rounds) return false;
-  const bool lost = head < rounds;
-  decision.decide(lost ? Outcome::missing : Outcome::inconclusive,
-                  fmt::format("the {} has it in {} of {} {}.", lost ? "head" : "base",
-                              lost ? head : base, rounds, kind));
-  return true;
-}
-
-bool was_measured(const Candidate& one) {
-  MetricDecision& decision = *one.decision;
-  const MetricSeries& series = one.fresh;
-  if (one.rounds == 0) return false;  // there was no time for it
-  if (!series.problem.empty())
-    decision.decide(Outcome::missing,
-                    fmt::format("when it was measured again, {}.", series.problem));
-  else if (one.role != Role::control && series.base.empty() && series.head.empty())
-    // Nothing is known to be lost: a command may not select by its filter what it calls so.
-    decision.decide(one.role == Role::suspect ? Outcome::inconclusive : Outcome::unchanged,
-                    "neither side had it when it was measured again.");
-  else
-    return one.role != Role::control &&
-           !decide_if_rounds_lack(series, one.rounds, "fresh rounds", decision);
-  return false;
-}
-
-void judge(const Candidate& one, const std::string& disturbed) {
-  MetricDecision& decision = *one.decision;
-  Evidence& evidence = *decision.evidence;
-  const bool suspect = one.role == Role::suspect;
-  const double counts = evidence.threshold;
-  const std::string objection =
-      evidence.worse >= counts
-          ? clock_explanation(one.fresh, evidence)
-          : fmt::format(
-                "it is too noisy to tell: only changes above {} count, {} times its noise.",
-                evidence.relative ? format_percent(std::expm1(counts)) : format_number(counts),
-                format_number(noise_factor));
-  const bool sure = *decision.adjusted_p <= paired_alpha && evidence.is_worse();
-  if (!suspect) {  // back to the direction in which everything else is told
-    evidence.worse = -evidence.worse;
-    evidence.interval = {-evidence.interval.high, -evidence.interval.low,
-                         evidence.interval.confidence, evidence.interval.method};
-  }
-  const std::string before =
-      fmt::format("it looked {} by {} at first.", suspect ? "worse" : "better", one.looked);
-  if (suspect && !disturbed.empty())
-    // Nor is it known that it is unchanged: the base's rounds may be the slow ones.
-    decision.decide(Outcome::inconclusive, before + " Of the fresh rounds: " + disturbed);
-  else if (!sure || (!suspect && !(disturbed.empty() && objection.empty())))
-    decision.decide(Outcome::unchanged, before + " Fresh rounds do not confirm it.");
-  else if (!suspect)
-    decision.decide(Outcome::improved, fmt::format("better by {}.", change_words(decision)));
-  else if (!objection.empty())
-    decision.decide(Outcome::inconclusive, objection);
-  else
-    decision.decide(
-        Outcome::regression,
-        fmt::format("worse by {} in {} and {} fresh rounds ({}).", change_words(decision),
-                    decision.base_runs, decision.head_runs, p_words(*decision.adjusted_p)));
 }
 
 }  // namespace fathom::gate

@@ -187,15 +187,12 @@ struct StoredCheck {
       const double along = factor.head > 0 ? own : -own;
       tested[i].moved_along = metrics[i].follows && along >= metrics[i].evidence.least / 2;
     }
-    double most = 0;
-    for (const double value : std::span(factor.of_runs).first(earlier))
-      most = std::max(most, std::abs(value));
     result.refusals.push_back(fmt::format(
-        "{} of {} metrics together are {} {} than in the {} earlier runs, which differed by {} at "
-        "most: that is the machine, or everything that they share, and no metric's own change",
+        "{} of {} metrics together are {} {} than in the {} earlier runs: that is the machine, or "
+        "everything that they share, and no metric's own change",
         std::ranges::count_if(tested, &Tested::moved_along), followers(),
         format_percent(std::abs(std::expm1(factor.head))), factor.head > 0 ? "worse" : "better",
-        earlier, format_percent(std::expm1(most))));
+        earlier));
   }
 
   void judge(Tested& one, const RunValues& rank, bool better) {
@@ -221,9 +218,8 @@ struct StoredCheck {
       ++unwitnessed;
       decision.decide(unsure, by + ", but not surely more than the others.");
     } else {
-      decision.decide(Outcome::regression,
-                      fmt::format("{} than {} earlier runs ({}).", by, decision.base_runs,
-                                  p_words(rank.evidence.p)));
+      decision.decide(Outcome::regression, fmt::format("{} than {} earlier runs (p = {:.2g}).", by,
+                                                       decision.base_runs, rank.evidence.p));
     }
   }
 
@@ -279,28 +275,19 @@ CheckResult check_stored(std::span<const RunMetrics> baseline, std::span<const R
 
 std::size_t leave_out_themselves(std::vector<RunMetrics>& baseline,
                                  std::span<const RunMetrics> head) {
-  // A baseline keeps what is usable, without where it came from.
-  const auto usable = [](std::vector<MetricValue> metrics) {
-    std::erase_if(metrics, [](const MetricValue& metric) { return !metric.problem.empty(); });
-    return metrics;
-  };
   return std::erase_if(baseline, [&](const RunMetrics& run) {
     return std::ranges::any_of(head, [&](const RunMetrics& one) {
-      return !run.date.empty() && run.date == one.date &&
-             usable(run.metrics) == usable(one.metrics);
+      return !run.date.empty() && run.date == one.date && baseline_text(run) == baseline_text(one);
     });
   });
 }
 
 std::vector<std::string> why_none_like(const RunMetrics& run,
                                        const std::vector<RunMetrics>& others) {
-  std::vector<Difference> least;
-  for (const RunMetrics& other : others) {
-    auto differences = differences_of(other, run);
-    if (least.empty() || differences.size() < least.size()) least = std::move(differences);
-  }
+  const auto closest = std::ranges::min_element(
+      others, {}, [&](const RunMetrics& other) { return differences_of(other, run).size(); });
   std::vector<std::string> sentences;
-  for (const Difference& difference : least)
+  for (const Difference& difference : differences_of(*closest, run))
     sentences.push_back("the baseline has no run of this identity; different " +
                         difference.words());
   return sentences;

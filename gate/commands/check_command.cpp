@@ -47,7 +47,6 @@ struct CheckArguments {
                                  {"--junit", "Write JUnit XML", junit_xml},
                                  {"--json", "Write everything as JSON", decision_json}}};
   bool github = false, inconclusive_passes = false, ratios_only = false;
-  std::vector<CLI::Option*> of_paired, of_stored;  ///< flags of one mode alone
 
   bool is_paired() const { return !base.empty(); }
   /// GitHub collects what jobs append to this file; empty without it, or where nobody asked.
@@ -127,15 +126,11 @@ CheckResult stored(const CheckArguments& arguments, const Rules& rules) {
   std::vector<RunMetrics> head;
   std::set<fs::path> given;
   for (const std::string& file : arguments.results) {
-    std::error_code unknown;  // a file that cannot be read says so itself
-    if (!given.insert(fs::weakly_canonical(file, unknown)).second)
+    if (!given.insert(fs::path(file).lexically_normal()).second)
       refuse(file + " is given twice, and several results count as rounds of their own.");
-    head.push_back(read_run_metrics(file));
-  }
-  for (RunMetrics& run : head) {
-    run = compared(std::move(run));
-    if (ratios && run.metrics.empty())
-      refuse(run.origin + " has no ratio to an opponent, and --ratios-only compares nothing else.");
+    head.push_back(compared(read_run_metrics(file)));
+    if (ratios && head.back().metrics.empty())
+      refuse(file + " has no ratio to an opponent, and --ratios-only compares nothing else.");
   }
   const BaselineFolder folder(arguments.baseline);
   std::vector<RunMetrics> baseline =
@@ -155,19 +150,6 @@ CheckResult stored(const CheckArguments& arguments, const Rules& rules) {
         fmt::format("the baseline holds what is checked here, which was left out ({})",
                     counted(themselves, "run")));
   return result;
-}
-
-void require_one_mode(const CheckArguments& arguments) {
-  const bool base = !arguments.base.empty(), head = !arguments.head.empty(),
-             results = !arguments.results.empty(), baseline = !arguments.baseline.empty();
-  if (base != head || results != baseline || base == results)
-    refuse(
-        "`fathom check` compares either --base and --head, or RESULT with --baseline: see "
-        "`fathom check --help`.");
-  for (const CLI::Option* flag : base ? arguments.of_stored : arguments.of_paired)
-    if (flag->count() > 0)
-      refuse(flag->get_name() +
-             (base ? " is for RESULT with --baseline." : " is for --base and --head."));
 }
 
 /// No output may be what the check reads, or another output.
@@ -202,7 +184,8 @@ void name_useless_rules(const Rules& rules, CheckResult& result) {
 }
 
 ExitCode check(const CheckArguments& arguments) {
-  require_one_mode(arguments);
+  if (!arguments.is_paired() && arguments.results.empty())
+    refuse("`fathom check` compares --base and --head, or RESULT with --baseline: see its --help.");
   require_distinct_files(arguments);
   const auto now = [] { return utc_time(std::chrono::system_clock::now()); };
   const auto start = std::chrono::steady_clock::now();
@@ -241,11 +224,13 @@ ExitCode check(const CheckArguments& arguments) {
 void add_paired_flags(CLI::App& app, CheckArguments& arguments) {
   const char* side = "BUILD_OR_COMMAND";
   PairedOptions& options = arguments.options;
-  arguments.of_paired = {
+  CLI::Option* const base =
       app.add_option(
              "--base", arguments.base,
              "Folder of a build of Fathom, or a shell command that writes its result to {out}")
-          ->type_name(side),
+          ->type_name(side)
+          ->excludes(app.get_option("--baseline"));
+  const auto flags = {
       app.add_option("--head", arguments.head, "The build or command under test")->type_name(side),
       word_flag(app, "--suite", arguments.suite, "What builds of Fathom run", suite_names()),
       checked_flag(app, "--time-limit", options.time_limit_s,
@@ -256,24 +241,28 @@ void add_paired_flags(CLI::App& app, CheckArguments& arguments) {
                    "Seed of the rounds' order (default: from the clock)", whole_number(1), "N"),
       path_flag(app, "--keep", arguments.keep, "Folder in which the rounds' results and logs stay",
                 "DIR")};
-  for (CLI::Option* flag : arguments.of_paired)
-    flag->group("Paired: two builds or commands on this machine");
+  base->needs(*flags.begin())->group("Paired: two builds or commands on this machine");
+  for (CLI::Option* flag : flags) flag->needs(base)->group(base->get_group());
 }
 
 void add_check_flags(CLI::App& app, CheckArguments& arguments) {
   const char* group = "Stored: a result against earlier ones";
-  app.add_option("RESULT", arguments.results,
-                 "Result document or another tool's file; several of the same thing count as its "
-                 "rounds")
-      ->check(not_empty())
+  CLI::Option* const results =
+      app.add_option("RESULT", arguments.results,
+                     "Result document or another tool's file; several of the same thing count as "
+                     "its rounds")
+          ->check(not_empty())
+          ->group(group);
+  CLI::Option* const baseline = path_flag(app, "--baseline", arguments.baseline,
+                                          "Folder made by `fathom baseline add`", "DIR")
+                                    ->needs(results)
+                                    ->group(group);
+  results->needs(baseline);
+  app.add_flag("--ratios-only", arguments.ratios_only,
+               "Compare the ratios to opponents alone, with runs of other machines of the same GPU "
+               "model and toolkit as well")
+      ->needs(baseline)
       ->group(group);
-  path_flag(app, "--baseline", arguments.baseline, "Folder made by `fathom baseline add`", "DIR")
-      ->group(group);
-  arguments.of_stored = {
-      app.add_flag("--ratios-only", arguments.ratios_only,
-                   "Compare the ratios to opponents alone, with runs of other machines of the same "
-                   "GPU model and toolkit as well")
-          ->group(group)};
   add_paired_flags(app, arguments);
   path_flag(app, "--config", arguments.config, "Rules for single metrics, TOML (docs/gate.md)");
   for (Output& output : arguments.outputs)

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -65,7 +64,6 @@ class ProcessRounds : public RoundSource {
   std::chrono::milliseconds limit_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   int rounds_ = 0;
-  std::set<Side> ended_well_;  ///< what a command that was found does later is its own
 };
 
 }  // namespace fathom::gate

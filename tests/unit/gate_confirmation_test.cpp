@@ -38,7 +38,7 @@ TEST_CASE("A metric that became another is compared by nobody", "[gate]") {
   const CheckResult unit =
       decides(of_side(Side::head, [](RunMetrics& run) { run.metrics[2].unit = "cycles"; }), 2,
               Outcome::inconclusive,
-              "it is not the same metric throughout: its unit changed from a time to cycles.");
+              "it is not the same metric throughout: its unit changed from \"s\" to \"cycles\".");
   // Seconds and cycles have no ratio.
   CHECK(change_text(decision(unit, 2)).empty());
   CHECK_THAT(one_line(decision(unit, 2)), !contains('%'));
@@ -47,9 +47,20 @@ TEST_CASE("A metric that became another is compared by nobody", "[gate]") {
 }
 
 TEST_CASE("Only so many suspects are measured again, improvements after them", "[gate]") {
-  const auto slower = [](RunMetrics& run) { slow_first(run, 4, 0.1); };
-  CHECK(told(check(of_side(Side::head, slower), {}, {.max_suspects = 2})) ==
-        "1 after 8: regression 1 2 inconclusive 0 3");
+  // Of 36 slower metrics four are too many.
+  const auto slower = [](Side side, int, RunMetrics& run) {
+    for (int i = 12; i < 40; ++i) {
+      run.metrics.push_back(run.metrics[static_cast<std::size_t>(i - 12)]);
+      run.metrics.back().name = "probe/" + std::to_string(i);
+      run.metrics.back().elapsed_s = 0;
+    }
+    for (std::size_t i = 4; i < 40 && side == Side::head; ++i)
+      slow_down(run.metrics[i], i < 36 ? 0.1 : 0.05);
+  };
+  const CheckResult many = check(slower);
+  CHECK(count(many, Outcome::regression) == 32);
+  CHECK(decision(many, 36).outcome == Outcome::inconclusive);
+  CHECK_THAT(decision(many, 36).reason, contains("only the 32 that looked worst are"));
   const auto mixed = [](RunMetrics& run) {
     for (std::size_t i = 0; i < 8; ++i) slow_down(run.metrics[i], i < 3 ? 0.05 : -0.05);
     for (MetricValue& metric : run.metrics) metric.elapsed_s = 0.15;
@@ -72,7 +83,7 @@ TEST_CASE("An improvement that is none, or a lost suspect, is settled", "[gate]"
     };
   };
   CHECK(told(check(gone(-0.2))) == "0 after 2:");
-  CHECK(told(decides(gone(0.2), 3, Outcome::inconclusive, "neither side")) ==
+  CHECK(told(decides(gone(0.2), 3, Outcome::inconclusive, "the base has it in 0 of 2 rounds.")) ==
         "3 after 2: inconclusive 3");
 }
 
@@ -99,7 +110,7 @@ TEST_CASE("Fresh rounds that cannot be compared leave suspects open", "[gate]") 
         if (round == 7) run.identity[1].second = "590";
       },
       3, Outcome::inconclusive, "cannot be compared");
-  CHECK(told(result) == "3 after 2: inconclusive 3");
+  CHECK(told(result) == "3: inconclusive 3");
   CHECK(result.refusals.size() == 1);
 }
 
@@ -160,11 +171,8 @@ TEST_CASE("A check takes no longer than its time limit, and decides the worst fi
     for (int i = 2; i > 2 - static_cast<int>(decided); --i)
       CHECK(decision(result, i).outcome == Outcome::regression);
     if (decided < 3)
-      CHECK_THAT(
-          decision(result, 0).reason,
-          contains(fmt::format("as often as it takes: the time limit of {:g} s has no room for it, "
-                               "raise --time-limit",
-                               limit_s)));
+      CHECK_THAT(decision(result, 0).reason,
+                 contains("as often as it takes: the time limit has no room for it"));
     CHECK(decided >= decided_before);
     decided_before = decided;
   }
@@ -172,11 +180,11 @@ TEST_CASE("A check takes no longer than its time limit, and decides the worst fi
 }
 
 TEST_CASE("What has no time is measured no further, improvements no more than suspects", "[gate]") {
-  // Where the rest of the rounds fit for the worst alone, after two blocks of all three or, in less
-  // time, after one; where not even the worst has the time.
+  // Where the rest of the rounds fit for the worst alone, after two blocks of all three; where not
+  // even the worst has the time.
   for (const auto& [limit_s, found, runs] : {std::tuple(180.0, "1 after 8: regression 0 1 2", 8u),
                                              {37.1, "1 after 8: regression 2 inconclusive 0 1", 4u},
-                                             {36.5, "1 after 8: regression 2 inconclusive 0 1", 2u},
+                                             {36.5, "3 after 4: inconclusive 0 1 2", 4u},
                                              {29.0, "3 after 4: inconclusive 0 1 2", 4u},
                                              {9.0, "3: inconclusive 0 1 2", 2u}}) {
     const CheckResult result = check_in(limit_s);
@@ -208,9 +216,10 @@ TEST_CASE("First rounds that do not fit into the time limit end the check", "[ga
   const CheckResult result = check_paired(rounds, limited(7), {});
   CHECK(rounds.asked.size() == 1);  // four such take 8 s
   CHECK(exit_code(result) == ExitCode::inconclusive);
-  CHECK(headline(result) ==
-        "INCONCLUSIVE: 1 of the first 4 rounds took 2 s, so that they do not all fit into the time "
-        "limit of 7 s: raise --time-limit, or measure less");
+  CHECK(
+      headline(result) ==
+      "INCONCLUSIVE: 1 of the first 4 rounds took 2 s: they do not all fit into the time limit of "
+      "7 s, raise --time-limit or measure less");
   // Each was as expected until the last.
   PlantedRounds slower(slowing(3, 1));
   CHECK(exit_code(check_paired(slower, limited(9), {})) == ExitCode::inconclusive);

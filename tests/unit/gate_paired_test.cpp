@@ -89,7 +89,7 @@ TEST_CASE("A pass in paired rounds says what it could have seen, as it decides",
     const CheckResult result = check([&](Side, int round, RunMetrics& run) { noisy(round, run); });
     REQUIRE(exit_code(result) == ExitCode::ok);
     REQUIRE(result.notes.size() == 1);
-    CHECK_THAT(result.notes[0], contains("a slowdown below ") && contains("would have passed in "));
+    CHECK_THAT(result.notes[0], contains("a slowdown below ") && contains("would have passed"));
     std::vector<double> limits;
     for (const MetricDecision& metric : result.metrics)
       limits.push_back(std::expm1(metric.evidence->threshold));
@@ -262,8 +262,6 @@ TEST_CASE("A head that fails again after a base that does not lacks all metrics"
     }));
     const CheckResult result = check_paired(rounds, {.seed = seed}, {});
     CHECK(told(result) == "4: missing 0 1 2 3 4 5 6 7 8 9 10 11");
-    REQUIRE(result.notes.size() == 1);
-    CHECK_THAT(result.notes[0], contains("failed again after a round of --base"));
     CHECK_THAT(decision(result, 0).reason, contains("exit status 1"));
     CHECK(result.rounds == 0);  // of the head
   }

@@ -64,9 +64,8 @@ TEST_CASE("What is quoted already is not to be quoted again", "[gate]") {
   for (const char* command : {"cp x \"{out}\"", "cp x '{out}'", "run \"--out={out}\" {filter}",
                               "run {out} '--filter={filter}'", "sh -c \"echo \\\"a\\\" > {out}\""})
     CHECK_THROWS_AS(SideCommand(Side::head, command), Error);
-  for (const char* command :
-       {"run \"a b\" {out} 'c'", "run it\\'s {out} {filter}", "true # don't {out}", "a#b {out}",
-        "run 'a \"b' {out} \"c 'd\" {filter}"})
+  for (const char* command : {"run \"a b\" {out} 'c'", "run it\\'s {out} {filter}",
+                              "run 'a \"b' {out} \"c 'd\" {filter}"})
     CHECK_NOTHROW(SideCommand(Side::head, command));
 }
 
@@ -80,14 +79,6 @@ TEST_CASE("Rounds that go wrong say how", "[gate]") {
   const Refusal no_command = refusal_by(mistyped);
   CHECK(no_command.code == ExitCode::bad_input);
   CHECK_THAT(no_command.text, contains("exit status 127"));
-  // What worked once is a command: its 127 later is a round that failed.
-  folder.write("time", "1500");
-  const std::string once = (folder / "once").string();
-  auto flaky = rounds_of(
-      "[ ! -e " + once + " ] || exit 127; touch " + once + "; " + benchmark(folder.path()),
-      "flaky");
-  CHECK_NOTHROW(flaky.round(Side::head, {}));
-  CHECK_THROWS_AS(flaky.round(Side::head, {}), RoundFailed);
   auto garbage = rounds_of("echo garbage > {out}", "garbage");
   CHECK_THAT(refusal_by(garbage).text,
              StartsWith("Round 1 of --head left no usable result, in a folder that --keep DIR "

@@ -171,7 +171,7 @@ TEST_CASE("A pass says what it could have seen, and one that could see nothing i
   }
   // What is too small to count passes however quiet the runs are.
   CHECK_THAT(all_of(Stored(24, 10, 3, 1e-6).check().notes),
-             contains("a slowdown below 1 % would have passed in any of the 40 metrics"));
+             EndsWith("a slowdown below 1 % would have passed"));
   for (const double spread : {0.02, 0.5}) {
     const Stored wild(23, 10, 3, spread);
     const CheckResult nothing = wild.check_first();
