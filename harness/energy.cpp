@@ -15,7 +15,6 @@
 #include "harness/cuda_handles.h"
 #include "harness/host_timer.h"
 #include "harness/runner.h"
-#include "harness/sm_clock.h"
 #include "results/fail.h"
 #include "results/statistics.h"
 

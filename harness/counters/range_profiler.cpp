@@ -28,28 +28,6 @@ std::string chip_name(int device) {
   return params.pChipName;
 }
 
-/// Why `device`, by its kind and the driver's settings, has no counters, or `none`.
-CounterProblem device_problem(int device) {
-  CUdevice handle = 0;
-  const CUresult result = driver_function<CUresult(CUdevice*, int)>("cuDeviceGet")(&handle, device);
-  if (result != CUDA_SUCCESS) throw CounterError(CounterProblem::failed, "cuDeviceGet failed");
-
-  FATHOM_CUPTI_PARAMS(CUpti_Profiler_DeviceSupported_Params, params, .cuDevice = handle,
-                      .api = CUPTI_PROFILER_RANGE_PROFILING);
-  FATHOM_CUPTI(cuptiProfilerDeviceSupported, params);
-  const auto closed = [](CUpti_Profiler_Support_Level level) {
-    return level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED ||
-           level == CUPTI_PROFILER_CONFIGURATION_DISABLED;
-  };
-  if (closed(params.architecture)) return CounterProblem::unsupported_gpu;
-  if (closed(params.wsl)) return CounterProblem::wsl;
-  if (closed(params.vGpu)) return CounterProblem::vgpu;
-  if (closed(params.confidentialCompute)) return CounterProblem::confidential_computing;
-  if (closed(params.cmp)) return CounterProblem::mining_gpu;
-  if (closed(params.sli)) return CounterProblem::sli;
-  return closed(params.isSupported) ? CounterProblem::unsupported_gpu : CounterProblem::none;
-}
-
 /// Which counters the device has free. Fails while a profiler is enabled on it.
 std::vector<std::uint8_t> counter_availability() {
   FATHOM_CUPTI_PARAMS(CUpti_Profiler_GetCounterAvailability_Params, params,
@@ -145,9 +123,8 @@ class RangeProfiler {
                         .pRangeProfilerObject = object_);
     FATHOM_CUPTI(cuptiRangeProfilerDecodeData, params);
     if (params.numOfRangeDropped != 0)
-      throw CounterError(CounterProblem::failed,
-                         fmt::format("the counter data had no room for {} of {} ranges",
-                                     params.numOfRangeDropped, ranges));
+      fail_counters(fmt::format("the counter data had no room for {} of {} ranges",
+                                params.numOfRangeDropped, ranges));
   }
 
  private:
@@ -206,10 +183,8 @@ std::vector<std::size_t> range_positions(std::span<const std::uint8_t> counter_d
   std::vector<std::size_t> positions;
   for (std::size_t i = 0; i < count; ++i) {
     const auto found = by_name.find(range_name(i));
-    if (found == by_name.end()) {
-      throw CounterError(CounterProblem::failed,
-                         fmt::format("the counter data lacks range {} of {}", i, count));
-    }
+    if (found == by_name.end())
+      fail_counters(fmt::format("the counter data lacks range {} of {}", i, count));
     positions.push_back(found->second);
   }
   return positions;
@@ -237,10 +212,8 @@ struct CounterSession::State {
     profiler->configure(config, counter_data, count, RangeProfiler::Replay::by_caller);
     bool last = false;
     for (std::size_t pass = 0; !last; ++pass) {
-      if (pass == passes) {
-        throw CounterError(CounterProblem::failed,
-                           fmt::format("{} passes were not enough for the counters", pass));
-      }
+      if (pass == passes)
+        fail_counters(fmt::format("{} passes were not enough for the counters", pass));
       last = run_pass(*profiler, prepare, first, count, launch);
     }
     profiler->decode(count);
@@ -264,9 +237,6 @@ struct CounterSession::State {
 
 std::string CounterSession::problem_on(int device) {
   try {
-    initialise_profilers(device);
-    const CounterProblem problem = device_problem(device);
-    if (problem != CounterProblem::none) throw CounterError(problem);
     const std::vector<std::string> roles = {"instructions_executed"};
     // Starting a pass is what finds out about permissions and about other profilers.
     CounterSession(device, roles).collect({}, [] {});
@@ -284,16 +254,14 @@ CounterSession::CounterSession(int device, std::span<const std::string> roles)
   s.host.emplace(chip, counter_availability());
   std::vector<std::string> metrics;
   for (const std::string& name : roles) {
-    if (s.readings.contains(name)) continue;
-    const CounterReading reading = find_metric(name, chip);
-    if (reading.available()) metrics.push_back(reading.metric);
-    s.readings[name] = reading;
+    const std::string metric = find_metric(name, chip);
+    if (s.readings.try_emplace(name, metric).second) metrics.push_back(metric);
   }
   const std::vector<std::string> rejected = s.host->schedule(metrics);
   for (auto& [name, reading] : s.readings) {
-    if (std::ranges::count(rejected, reading.metric) == 0) continue;
-    reading.reason = fmt::format("unavailable on {}: CUPTI {} does not know {} there", chip,
-                                 cupti_library().version, reading.metric);
+    if (std::ranges::count(rejected, reading.metric) > 0)
+      reading.reason = fmt::format("unavailable on {}: CUPTI {} does not know {} there", chip,
+                                   cupti_library().version, reading.metric);
   }
   if (s.host->metrics().empty()) return;
 
@@ -333,7 +301,7 @@ std::vector<CounterSession::Readings> CounterSession::collect_batch(const Step& 
 
 void CounterSession::begin_kernel() {
   State& s = *state_;
-  if (!s.profiler) throw CounterError(CounterProblem::failed, "the chip has none of the counters");
+  if (!s.profiler) fail_counters("the chip has none of the counters");
   s.make_room(1);
   s.profiler->configure(s.config, s.counter_data, 1, RangeProfiler::Replay::by_cupti);
   s.profiler->start();
