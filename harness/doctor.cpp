@@ -44,11 +44,7 @@ std::string describe(const NvmlProcess& process) {
   std::string name;
   std::ifstream file(fmt::format("/proc/{}/comm", process.pid));
   std::getline(file, name);
-  const std::string memory =
-      process.used_bytes == NvmlProcess::unknown
-          ? ""
-          : fmt::format(", {:.0f} MiB", static_cast<double>(process.used_bytes) / mebibyte);
-  return fmt::format("process {}{}{}", process.pid, name.empty() ? "" : " (" + name + ")", memory);
+  return fmt::format("process {}{}", process.pid, name.empty() ? "" : " (" + name + ")");
 }
 
 /// "the driver is absent" -> "The driver is absent."
@@ -113,19 +109,16 @@ std::vector<Check> check_gpu(int ordinal, const Reading<NvmlDevice>& found) {
         fmt::format("{}, but {} after the next reset", on_off(mode.current), on_off(mode.pending)),
         "Restart the machine before measuring, so that results stay comparable.");
   });
-  const auto errors = gpu.uncorrected_ecc_errors();
-  auto rows = gpu.remapped_rows();
-  if (!rows && errors) rows.value.emplace();
-  if (!rows) rows.status = errors.status;
-  look("memory_errors", "Memory errors", rows, [&](const NvmlRemappedRows& remapped) {
+  look("memory_errors", "Memory errors", gpu.uncorrected_ecc_errors(), [&](std::uint64_t errors) {
+    const NvmlRemappedRows remapped = gpu.remapped_rows().value_or({});
     const std::string detail =
-        fmt::format("{} uncorrected since the driver was loaded, {} rows remapped{}",
-                    errors.value_or(0), remapped.corrected + remapped.uncorrected,
+        fmt::format("{} uncorrected since the driver was loaded, {} rows remapped{}", errors,
+                    remapped.corrected + remapped.uncorrected,
                     remapped.pending ? ", more wait for a reset" : "");
     if (remapped.failed)
       return fault("A row could not be remapped; " + detail,
                    "Have the GPU replaced: its memory is damaged.");
-    if (remapped.pending || errors.value_or(0) > 0)
+    if (remapped.pending || errors > 0)
       return warn(detail,
                   "Reset the GPU (nvidia-smi --gpu-reset) or restart the machine; if errors come "
                   "back, have the GPU replaced.");
@@ -143,13 +136,9 @@ std::vector<Check> check_gpu(int ordinal, const Reading<NvmlDevice>& found) {
                 "Ask for a whole GPU (passthrough) to measure the hardware itself.");
   });
 
-  const auto mem_max = gpu.clock_max_hz(NvmlClock::memory);
-  auto sm_max = gpu.clock_max_hz(NvmlClock::sm);
-  if (sm_max && !mem_max) sm_max = mem_max;
-  look("clocks", "Clocks", sm_max, [&](double most) {
-    const std::string detail = fmt::format(
-        "SM {} of {:.0f} MHz, memory {} of {:.0f} MHz", mhz(gpu.clock_hz(NvmlClock::sm)),
-        most / megahertz, mhz(gpu.clock_hz(NvmlClock::memory)), *mem_max / megahertz);
+  look("clocks", "Clocks", gpu.clock_max_hz(NvmlClock::sm), [&](double most) {
+    const std::string detail =
+        fmt::format("SM {} of {:.0f} MHz", mhz(gpu.clock_hz(NvmlClock::sm)), most / megahertz);
     const auto set = gpu.application_clock_hz(NvmlClock::sm);
     const auto normal = gpu.default_application_clock_hz(NvmlClock::sm);
     if (!set || !normal || *set >= *normal) return ok(detail);

@@ -81,11 +81,9 @@ static_assert(sizeof(NvmlMemory) == 40);
 
 /// nvmlProcessInfo_t.
 struct NvmlProcess {
-  unsigned pid;                   ///< in the host's numbering, also inside a container
-  unsigned long long used_bytes;  ///< `unknown` where the driver does not tell
+  unsigned pid;  ///< in the host's numbering, also inside a container
+  unsigned long long used_bytes;
   unsigned gpu_instance, compute_instance;
-
-  static constexpr unsigned long long unknown = ~0ull;
 };
 static_assert(sizeof(NvmlProcess) == 24);
 

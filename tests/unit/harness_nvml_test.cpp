@@ -68,8 +68,6 @@ TEST_CASE("Every reading comes with its unit", "[harness][nvml]") {
   const auto list = *gpu.compute_processes();
   REQUIRE(list.size() == 100);
   CHECK(list[99].pid == 4000100);
-  CHECK(list[0].used_bytes == 3ull << 30);
-  CHECK(list[1].used_bytes == NvmlProcess::unknown);
 }
 
 TEST_CASE("NVLinks count where they are up", "[harness][nvml]") {
