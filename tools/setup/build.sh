@@ -14,15 +14,9 @@ set_up() {
   install_missing
   configure
   logged "building" cmake --build "$build" --parallel "$(jobs_at_once)" --target "${targets[@]}" \
-    </dev/null || build_failed "the build failed"
+    </dev/null || give_up_with_log "the build failed: see above and $log"
   exec {lock}>&-
   trap - INT TERM
-}
-
-look_around() {
-  refuse_too_old
-  find_toolkit
-  find_missing
 }
 
 prepare_build_folder() {
@@ -35,7 +29,7 @@ prepare_build_folder() {
   if ! flock -n "$lock"; then
     say "Another ./fathom is setting up in $build: waiting for it."
     flock "$lock"
-    look_around # the other may have installed something
+    look_around
   fi
 }
 
@@ -83,16 +77,8 @@ configure() {
   rm -f "$stamp"
   # shellcheck disable=SC2086  # several options
   logged "configuring" cmake "${fresh[@]}" -S "$root" -B "$build" "${options[@]}" $other ||
-    build_failed "CMake could not configure the build"
+    give_up_with_log "CMake could not configure the build: see above and $log"
   printf '%s\n' "$tools" "$cuda" "$other" >"$stamp"
-}
-
-build_failed() {
-  if grep -q 'No space left on device' "$log"; then
-    give_up "the disk under $build is full: make room and start again, which goes on from here," \
-      "or name another folder with --build-dir DIR"
-  fi
-  give_up_with_log "$1: see above and $log"
 }
 
 # As many jobs as cores, but 2 GB of memory for each: nvcc needs up to that.

@@ -88,7 +88,7 @@ install_from_backports() {
 install_wheels() {
   local name from staging=$build/toolkit.new
   for name in "${wheels[@]}"; do
-    say "Fetching $(describe_wheels "$name"), into $build/toolkit"
+    say "Fetching ${reasons[$name]}, into $build/toolkit"
     rm -rf "$staging"
     logged "fetching $name" python3 -m pip install --disable-pip-version-check --no-deps \
       --require-hashes --only-binary=:all: --target "$staging" \

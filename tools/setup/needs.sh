@@ -14,6 +14,7 @@ needed_by() {
       return
       ;;
     gpu_tests) if has_gpu; then tier=tests; else tier=all; fi ;;
+    explain) if [[ $command == explain ]]; then tier=cuda; else tier=tests; fi ;;
   esac
   ((level[$tier] <= level[$kind]))
 }
@@ -66,15 +67,43 @@ is_there() {
   return 1
 }
 
-# Fills missing[] with names of packages and reasons[] with what each is for.
+# A mark with the checksum of the requirements says what <build>/toolkit holds.
+mark_of() {
+  echo "$build/toolkit/.$1-$(cksum <"$root/tools/setup/requirements/$1.txt" | tr ' ' -)"
+}
+# has_wheels NAME PROGRAMS: whether they were fetched, or the machine's toolkit has the programs.
+has_wheels() {
+  local name
+  if [[ -e $(mark_of "$1") ]]; then return; fi
+  if [[ $toolkit == "$build/toolkit" ]]; then return 1; fi
+  for name in ${2//,/ }; do
+    if [[ ! -x $toolkit/bin/$name ]]; then return 1; fi
+  done
+}
+
+# Fills missing[] with names of packages, wheels[] with those of sets of wheels for <build>/toolkit,
+# and reasons[] with what each is for.
 find_missing() {
-  local package needed found why
-  missing=() reasons=()
-  while read -r package needed found why; do
-    if needed_by "$needed" && ! is_there "$found"; then
-      missing+=("$package") reasons+=("$why")
+  local name needed found why
+  declare -gA reasons=()
+  missing=() wheels=()
+  while read -r name needed found why; do
+    if ! needed_by "$needed"; then continue; fi
+    reasons[${name#+}]=$why
+    if [[ $name == +* ]]; then
+      has_wheels "${name#+}" "$found" || wheels+=("${name#+}")
+    else
+      is_there "$found" || missing+=("$name")
     fi
-  done < <(grep '^[a-z]' "$root/cmake/dependencies.txt")
+  done < <(grep '^[a-z+]' "$root/cmake/dependencies.txt")
+}
+
+list_missing() {
+  local name
+  say "Missing on this machine for 'fathom $command':"
+  for name in "${missing[@]}" "${wheels[@]}"; do
+    printf '  %-20s %s\n' "$name" "${reasons[$name]}" >&2
+  done
 }
 
 # complete_toolkit DIR: of version 12.8 or newer, with the runtime's, CUPTI's and CUB's headers.
@@ -86,49 +115,29 @@ complete_toolkit() {
     [[ -e $1/include/cupti_range_profiler.h || -e $1/extras/CUPTI/include/cupti_range_profiler.h ]]
 }
 
-# Sets toolkit to the folder of the machine's own toolkit, or to <build>/toolkit, and wheels[] to
-# the names of the sets of wheels (tools/setup/requirements) that are still to be installed there.
+# Sets toolkit to the folder of the machine's own toolkit, or to <build>/toolkit.
 find_toolkit() {
   local folder nvcc release
-  toolkit='' wheels=()
+  toolkit=''
   if ! needed_by cuda; then return; fi
-  if [[ ${FATHOM_TOOLKIT-} != wheels ]]; then
-    nvcc=$(readlink -f "$(command -v nvcc)")
-    for folder in "${CUDA_HOME-}" "${nvcc%/bin/nvcc}" /usr/local/cuda; do
-      if [[ -z $folder ]]; then continue; fi
-      if complete_toolkit "$folder"; then toolkit=$folder && break; fi
-      # The one that the user named is not passed over in silence.
-      if [[ $folder == "${CUDA_HOME-}" ]]; then
-        give_up "the CUDA toolkit in CUDA_HOME=$folder is version ${release:-unknown}," \
-          "and Fathom needs 12.8 or newer with CUPTI and CUB: name another, or set" \
-          "FATHOM_TOOLKIT=wheels, which fetches one"
-      fi
-    done
-  fi
-  if [[ -z $toolkit ]]; then
-    toolkit=$build/toolkit
-    want_wheels toolkit
-  fi
-  if needed_by tests; then
-    [[ -x $toolkit/bin/cuobjdump && -x $toolkit/bin/nvdisasm ]] || want_wheels disassembler
-  fi
-  if needed_by tests || [[ ${command-} == explain ]]; then
-    [[ -x $toolkit/bin/compute-sanitizer ]] || want_wheels sanitizer
-  fi
-  if needed_by all; then want_wheels accessibility; fi
+  toolkit=$build/toolkit
+  if [[ ${FATHOM_TOOLKIT-} == wheels ]]; then return; fi
+  nvcc=$(readlink -f "$(command -v nvcc)")
+  for folder in "${CUDA_HOME-}" "${nvcc%/bin/nvcc}" /usr/local/cuda; do
+    if [[ -z $folder ]]; then continue; fi
+    if complete_toolkit "$folder"; then toolkit=$folder && return; fi
+    # The one that the user named is not passed over in silence.
+    if [[ $folder == "${CUDA_HOME-}" ]]; then
+      give_up "the CUDA toolkit in CUDA_HOME=$folder is version ${release:-unknown}," \
+        "and Fathom needs 12.8 or newer with CUPTI and CUB: name another, or set" \
+        "FATHOM_TOOLKIT=wheels, which fetches one"
+    fi
+  done
 }
 
-# A mark with the checksum of the requirements says what <build>/toolkit holds.
-mark_of() {
-  echo "$build/toolkit/.$1-$(cksum <"$root/tools/setup/requirements/$1.txt" | tr ' ' -)"
-}
-want_wheels() { [[ -e $(mark_of "$1") ]] || wheels+=("$1"); }
-
-describe_wheels() { sed -n "s/^+$1 *//p" "$root/cmake/dependencies.txt"; }
-
-list_missing() {
-  local i
-  say "Missing on this machine for 'fathom $command':"
-  for i in "${!missing[@]}"; do printf '  %-20s %s\n' "${missing[i]}" "${reasons[i]}" >&2; done
-  for i in "${wheels[@]}"; do printf '  %-20s %s\n' "$i" "$(describe_wheels "$i")" >&2; done
+# Before the lock, and after another call that held it and may have installed something.
+look_around() {
+  refuse_too_old
+  find_toolkit
+  find_missing
 }
