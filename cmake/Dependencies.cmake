@@ -34,7 +34,6 @@ endmacro()
 # alone. Not every package of it has CMake files: looks for a header itself.
 macro(fathom_header_dependency package target variable header)
   find_path(${variable} ${header} HINTS ${Boost_INCLUDE_DIR} ${BOOST_ROOT}/include)
-  mark_as_advanced(${variable})
   if(${variable})
     add_library(${target} INTERFACE IMPORTED GLOBAL)
     target_include_directories(${target} INTERFACE ${${variable}})
