@@ -86,11 +86,16 @@ install_from_backports() {
 }
 
 install_wheels() {
-  local name from staging=$build/toolkit.new
+  local name from staging=$build/toolkit.new python=python3
+  if ! has_pip; then # but an environment of its own would have it
+    python=$build/toolkit-python/bin/python3
+    logged "preparing Python" python3 -m venv --clear "$build/toolkit-python" ||
+      give_up_with_log "python3 could not make an environment for the wheels"
+  fi
   for name in "${wheels[@]}"; do
     say "Fetching ${reasons[$name]}, into $build/toolkit"
     rm -rf "$staging"
-    logged "fetching $name" python3 -m pip install --disable-pip-version-check --no-deps \
+    logged "fetching $name" "$python" -m pip install --disable-pip-version-check --no-deps \
       --require-hashes --only-binary=:all: --target "$staging" \
       -r "$root/tools/setup/requirements/$name.txt" ||
       give_up_with_log "pip could not fetch the wheels of $name: see to the network and start" \

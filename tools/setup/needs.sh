@@ -29,6 +29,7 @@ can_link_fuzzer() {
     <<<'extern "C" int LLVMFuzzerTestOneInput() { return 0; }'
 }
 has_pip() { python3 -m pip --version &>/dev/null; }
+can_have_pip() { has_pip || python3 -c 'import ensurepip, venv' 2>/dev/null; }
 
 # Nothing is installed over a compiler or a CMake that is there: which to use is the user's choice.
 refuse_too_old() {
