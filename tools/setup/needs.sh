@@ -9,10 +9,7 @@ needed_by() {
   local tier=$1
   case $tier in
     gate) if [[ -n $gate ]]; then return; fi ;;
-    wheels)
-      ((${#wheels[@]}))
-      return
-      ;;
+    wheels) if ((${#wheels[@]})); then return; else return 1; fi ;;
     gpu_tests) if has_gpu; then tier=tests; else tier=all; fi ;;
     explain) if [[ $command == explain ]]; then tier=cuda; else tier=tests; fi ;;
   esac
