@@ -12,7 +12,6 @@ if(FATHOM_ARCHITECTURES STREQUAL "all")
   set(CMAKE_CUDA_ARCHITECTURES ${FATHOM_ALL_ARCHITECTURES})
 elseif(NOT CMAKE_CUDA_ARCHITECTURES)
   find_program(FATHOM_NVIDIA_SMI nvidia-smi)
-  mark_as_advanced(FATHOM_NVIDIA_SMI)
   execute_process(
     COMMAND ${FATHOM_NVIDIA_SMI} --query-gpu=compute_cap --format=csv,noheader
     OUTPUT_VARIABLE fathom_found ERROR_QUIET RESULT_VARIABLE fathom_status TIMEOUT 30)

@@ -19,35 +19,27 @@ set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 find_package(CUDAToolkit 12.8 REQUIRED)
 
 # CUPTI is loaded at run time, so that a machine without it still measures times: only its headers
-# are needed here. An installed toolkit has them under extras/CUPTI, one from wheels beside
-# everything else.
-set(fathom_toolkit_roots ${CUDAToolkit_TARGET_DIR} ${CUDAToolkit_LIBRARY_ROOT}
-    ${CUDAToolkit_BIN_DIR}/.. ${PROJECT_BINARY_DIR}/toolkit) # and wheels by ./fathom
-find_path(FATHOM_CUPTI_INCLUDE_DIR cupti_range_profiler.h
-  HINTS ${CUDAToolkit_INCLUDE_DIRS} ${fathom_toolkit_roots}
-  PATH_SUFFIXES include extras/CUPTI/include)
-find_file(FATHOM_CUPTI_LIBRARY NAMES libcupti.so libcupti.so.13 libcupti.so.12
-  HINTS ${CUDAToolkit_LIBRARY_DIR} ${fathom_toolkit_roots}
-  PATH_SUFFIXES lib64 lib extras/CUPTI/lib64)
-mark_as_advanced(FATHOM_CUPTI_INCLUDE_DIR FATHOM_CUPTI_LIBRARY)
-if(NOT FATHOM_CUPTI_INCLUDE_DIR)
+# are needed here.
+if(NOT EXISTS ${CUDAToolkit_CUPTI_INCLUDE_DIR}/cupti_range_profiler.h)
   message(FATAL_ERROR "The CUDA toolkit in ${CUDAToolkit_BIN_DIR} has no cupti_range_profiler.h: "
     "install its CUPTI part (package cuda-cupti-dev), or run ./fathom with FATHOM_TOOLKIT=wheels.")
 endif()
-
 add_library(fathom_cupti_headers INTERFACE)
-target_include_directories(fathom_cupti_headers SYSTEM INTERFACE ${FATHOM_CUPTI_INCLUDE_DIR})
+target_include_directories(fathom_cupti_headers SYSTEM INTERFACE ${CUDAToolkit_CUPTI_INCLUDE_DIR})
 target_link_libraries(fathom_cupti_headers INTERFACE CUDA::toolkit)
+
+# Where parts of a toolkit may lie, one of wheels by ./fathom included.
+set(fathom_toolkit_roots ${CUDAToolkit_TARGET_DIR} ${CUDAToolkit_LIBRARY_ROOT}
+    ${CUDAToolkit_BIN_DIR}/.. ${PROJECT_BINARY_DIR}/toolkit)
 
 # Programs in the build tree find CUPTI and cuBLAS where this toolkit has them. Installed ones do
 # not know that path: harness/toolkit_libraries.h says where they look.
-foreach(library ${FATHOM_CUPTI_LIBRARY} ${CUDA_cublas_LIBRARY})
+foreach(library ${CUDA_cupti_LIBRARY} ${CUDA_cublas_LIBRARY})
   if(library)
     get_filename_component(folder ${library} DIRECTORY)
     list(APPEND CMAKE_BUILD_RPATH ${folder})
   endif()
 endforeach()
-list(REMOVE_DUPLICATES CMAKE_BUILD_RPATH)
 
 # For the compiled-code tests (and the sanitizer for the GPU tests): the toolkit's own, else those
 # that `./fathom test` put into the build tree. Each is <NAME>-NOTFOUND where there is none.
@@ -56,5 +48,4 @@ foreach(tool cuobjdump nvdisasm compute-sanitizer)
   string(REPLACE "-" "_" variable ${variable})
   find_program(${variable} ${tool}
     HINTS ${CUDAToolkit_BIN_DIR} ${PROJECT_BINARY_DIR}/toolkit/bin)
-  mark_as_advanced(${variable})
 endforeach()

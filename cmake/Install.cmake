@@ -76,7 +76,6 @@ install(FILES reports/page/vendor/LICENSE RENAME copyright.vega DESTINATION shar
 set(CPACK_GENERATOR TGZ DEB)
 set(CPACK_PACKAGE_CONTACT "Fathom's developers <fathom@example.org>" CACHE STRING
   "Who answers for the .deb: name and address")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "microbenchmarks and memory-hierarchy probes for NVIDIA GPUs")
 set(CPACK_STRIP_FILES ON)
 # By component, since dependencies that were fetched install themselves otherwise.
 set(CPACK_INSTALL_CMAKE_PROJECTS "")
@@ -85,10 +84,6 @@ foreach(component fathom models libraries)
 endforeach()
 set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_SOURCE_DIR}/cmake/PackDebian.cmake)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
-  "Measures a GPU, says what bounds each figure, and reads hardware counters through CUPTI.
- Without a GPU it replays recordings and predicts conflicts, occupancy and rooflines.")
-set(CPACK_DEBIAN_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # The driver, which no build links.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libcuda1")

@@ -1,7 +1,5 @@
-# Read by cpack for each kind of package. A .deb depends on libraries instead of holding them, and
-# Debian wants its man pages compressed.
+# Read by cpack for each kind of package. A .deb depends on libraries instead of holding them.
 if(CPACK_GENERATOR STREQUAL "DEB")
   # The libraries' component is the last of three, each a build folder, project, name and folder.
   list(SUBLIST CPACK_INSTALL_CMAKE_PROJECTS 0 8 CPACK_INSTALL_CMAKE_PROJECTS)
-  set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/CompressPages.cmake)
 endif()

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "explain/command.h"
-#include "harness/counters/counter_problem.h"
 #include "harness/counters/cupti_library.h"
 #include "harness/counters/pc_sampling.h"
 #include "harness/toolkit_libraries.h"

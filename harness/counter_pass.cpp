@@ -73,12 +73,7 @@ std::vector<Counter> shares(const Case& c, const PcProfile& profile) {
       for (std::size_t i = 0; i < on_lines.size(); ++i)
         if (lies_on(sample, c.line_shares[i])) on_lines[i][reason] += static_cast<double>(samples);
     }
-  if (!(all > 0)) {
-    return missing(c, fmt::format("no waiting warp among {} samples of {} instructions ({} of "
-                                  "unknown kernels, {} dropped)",
-                                  profile.total_samples, profile.samples.size(),
-                                  profile.unknown_kernel_samples, profile.dropped_samples));
-  }
+  if (!(all > 0)) return missing(c, "no waiting warp was sampled");
   if (!profile.line_reason.empty()) return missing(c, profile.line_reason);
   std::vector<Counter> counters;
   for (std::size_t i = 0; i < on_lines.size(); ++i) {

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <array>
 #include <cstddef>
 #include <string>
 #include <vector>
 
 #include "results/document.h"
+#include "results/error.h"
 
 namespace fathom {
 
@@ -31,9 +34,10 @@ struct CudaDevice {
   double memory_clock_max_hz = 0;  ///< command clock: data moves on both edges
 };
 
+/// Throws Error: that of `explain_no_gpu` without a GPU, bad_input for one that does not exist.
+CudaDevice read_cuda_device(int ordinal, const NvmlLibrary& nvml);
+
 /// What the driver and NVML say about one GPU, read once at the start of a program.
-/// `query_device_facts` throws Error: no driver, driver too old, GPU busy (exclusive mode), GPU
-/// lost, or an ordinal that does not exist.
 struct DeviceFacts : CudaDevice {
   Fingerprint fingerprint;
   std::vector<DeviceBound> bounds;    ///< dram_bandwidth, shared_bandwidth, l1_bandwidth, fp32_fma
@@ -41,14 +45,45 @@ struct DeviceFacts : CudaDevice {
 };
 
 /// `beside_siblings`: others of its kind may be started on the same GPU together with this program,
-/// and are no disturbance: no warning of processes and memory.
+/// and are no disturbance: no warning of processes and memory. Throws Error: no driver, driver too
+/// old, GPU busy (exclusive mode), GPU lost, or an ordinal that does not exist.
 DeviceFacts query_device_facts(int ordinal, bool beside_siblings = false);
-
-/// Named bound of `facts`, e.g. "dram_bandwidth"; throws std::out_of_range for an unknown name.
-const DeviceBound& bound(const DeviceFacts& facts, const std::string& name);
 
 /// `query_device_facts` from readings that were taken already. Throws Error(gpu_lost).
 DeviceFacts assemble_device_facts(const CudaDevice& cuda, const NvmlLibrary& nvml,
                                   bool beside_siblings = false);
+
+/// Named bound of `facts`, e.g. "dram_bandwidth"; throws std::out_of_range for an unknown name.
+const DeviceBound& bound(const DeviceFacts& facts, const std::string& name);
+
+/// Versions as CUDA counts them: 1000 x major + 10 x minor; a driver of 0 is not there at all.
+struct CudaVersions {
+  int driver = 0;
+  int runtime = 0;
+};
+CudaVersions read_cuda_versions();
+/// 13000 -> "13.0".
+std::string version_text(int cuda_version);
+
+/// Number of GPUs that CUDA can use, and the status if there is none (see `explain_no_gpu`).
+struct CudaDeviceCount {
+  int count = 0;
+  cudaError_t status = cudaSuccess;
+};
+CudaDeviceCount count_cuda_devices();
+
+/// What a failed CUDA call means to the user: the exit code of its cause, and what to do.
+struct CudaFailure {
+  ExitCode code;
+  std::string cause;   ///< a main clause without its full stop, or "cudaErrorX (its text)"
+  std::string remedy;  ///< imperative, without a full stop
+};
+CudaFailure explain_cuda_error(cudaError_t status);
+/// Why CUDA found no GPU: no driver, driver too old, a lost GPU, ...
+CudaFailure explain_no_gpu(cudaError_t status, const CudaVersions& versions,
+                           const NvmlLibrary& nvml);
+
+/// FNV-1a, 64 bits, in hex, of the GPU's UUID: tells two GPUs apart without publishing the UUID.
+std::string uuid_hash(const std::array<unsigned char, 16>& uuid);
 
 }  // namespace fathom

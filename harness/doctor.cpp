@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "harness/counters/range_profiler.h"
+#include "harness/cuda_check.h"
+#include "harness/timing.h"
 #include "results/fields.h"
 
 namespace fathom {
@@ -42,11 +44,7 @@ std::string describe(const NvmlProcess& process) {
   std::string name;
   std::ifstream file(fmt::format("/proc/{}/comm", process.pid));
   std::getline(file, name);
-  const std::string memory =
-      process.used_bytes == NvmlProcess::unknown
-          ? ""
-          : fmt::format(", {:.0f} MiB", static_cast<double>(process.used_bytes) / mebibyte);
-  return fmt::format("process {}{}{}", process.pid, name.empty() ? "" : " (" + name + ")", memory);
+  return fmt::format("process {}{}", process.pid, name.empty() ? "" : " (" + name + ")");
 }
 
 /// "the driver is absent" -> "The driver is absent."
@@ -59,59 +57,42 @@ std::string sentence(std::string text) {
 
 }  // namespace
 
-std::vector<Check> check_software(const CudaDeviceCount& devices, const Surroundings& around,
+std::vector<Check> check_software(const CudaDeviceCount& devices, const CudaVersions& versions,
                                   const NvmlLibrary& nvml) {
-  const std::string cuda_driver = version_text(around.versions.driver);
-  const bool works = devices.count > 0, has_driver = around.versions.driver != 0;
-  const NoGpu why =
-      works ? NoGpu{ExitCode::ok, "", ""} : explain_no_gpu(devices.status, around, nvml);
+  const bool works = devices.count > 0, has_driver = versions.driver != 0;
+  const CudaFailure why = explain_no_gpu(devices.status, versions, nvml);
   const Finding closed = fault(why.cause + ".", sentence(why.remedy));
-  const Finding driver =
-      has_driver ? ok(fmt::format("{}, supports CUDA {}", nvml.driver_version().value_or("present"),
-                                  cuda_driver))
-                 : closed;
-
-  const std::string built = fmt::format("runtime {}, toolkit {}",
-                                        version_text(around.versions.runtime), toolkit_version());
-  const Finding cuda =
-      !has_driver ? skip(built + "; needs the driver")
-      : !works    ? closed
-      : around.versions.driver < around.versions.runtime
-          ? warn(fmt::format("{}; the driver is of the older CUDA {}", built, cuda_driver),
-                 "Works, but features of the newer runtime are missing: update the driver.")
-          : ok(built);
-
-  const Finding utilities =
-      nvml.available() ? ok(fmt::format("sees {} GPU(s)", nvml.device_count().value_or(0)))
-      : has_driver
-          ? warn(sentence(nvml.problem()),
-                 "Install the driver's utilities (package nvidia-smi) for clocks, power and "
-                 "throttle reasons.")
-          : skip(sentence(nvml.problem()));
-  return {{driver, "driver", "NVIDIA driver"}, {cuda, "cuda", "CUDA"}, {utilities, "nvml", "NVML"}};
+  const std::string built =
+      fmt::format("runtime {}, toolkit {}", version_text(versions.runtime), FATHOM_TOOLKIT_VERSION);
+  const std::string sees = nvml.available()
+                               ? fmt::format("sees {} GPU(s)", nvml.device_count().value_or(0))
+                               : sentence(to_string(nvml.status()));
+  return {{has_driver
+               ? ok(fmt::format("{}, supports CUDA {}", nvml.driver_version().value_or("present"),
+                                version_text(versions.driver)))
+               : closed,
+           "driver", "NVIDIA driver"},
+          {works        ? ok(built)
+           : has_driver ? closed
+                        : skip(built + "; needs the driver"),
+           "cuda", "CUDA"},
+          {nvml.available() ? ok(sees)
+           : has_driver     ? warn(sees,
+                                   "Install the driver's utilities (package nvidia-smi) for clocks, "
+                                       "power and throttle reasons.")
+                            : skip(sees),
+           "nvml", "NVML"}};
 }
 
-Check check_architecture(const CudaDevice& device, const std::string& architectures) {
-  Finding found = ok(fmt::format("{}, compute capability {}.{}, {} SMs", device.name, device.major,
-                                 device.minor, device.sms));
-  if (!architectures_run_on(architectures, device.major, device.minor))
-    found = fault(fmt::format("{}; this build has code for {} only", found.detail, architectures),
-                  "Build again on this machine: the build takes the GPU that it finds.");
-  return {found, "gpu", "GPU", device.ordinal};
-}
-
-std::vector<Check> check_gpu(int ordinal, const NvmlLibrary& nvml,
-                             const Reading<NvmlDevice>& found) {
+std::vector<Check> check_gpu(int ordinal, const Reading<NvmlDevice>& found) {
   if (!found) {
-    const std::string problem = fmt::format("cannot read this GPU: {}",
-                                            nvml.available() ? found.missing() : nvml.problem());
-    const bool lost =
-        found.status == NvmlStatus::gpu_is_lost || found.status == NvmlStatus::reset_required;
+    const std::string problem = "cannot read this GPU: " + found.missing();
     const Finding unread =
-        lost ? fault(problem,
-                     "Look for Xid lines in the kernel log (dmesg) and restart the machine.")
-             : warn(problem,
-                    "Results come without clocks, power and throttle reasons until NVML works.");
+        found.lost()
+            ? fault(problem,
+                    "Look for Xid lines in the kernel log (dmesg) and restart the machine.")
+            : warn(problem,
+                   "Results come without clocks, power and throttle reasons until NVML works.");
     return {{unread, "nvml_device", "NVML", ordinal}};
   }
   const NvmlDevice& gpu = *found;
@@ -128,19 +109,16 @@ std::vector<Check> check_gpu(int ordinal, const NvmlLibrary& nvml,
         fmt::format("{}, but {} after the next reset", on_off(mode.current), on_off(mode.pending)),
         "Restart the machine before measuring, so that results stay comparable.");
   });
-  const auto errors = gpu.uncorrected_ecc_errors();
-  auto rows = gpu.remapped_rows();
-  if (!rows && errors) rows.value.emplace();
-  if (!rows) rows.status = errors.status;
-  look("memory_errors", "Memory errors", rows, [&](const NvmlRemappedRows& remapped) {
+  look("memory_errors", "Memory errors", gpu.uncorrected_ecc_errors(), [&](std::uint64_t errors) {
+    const NvmlRemappedRows remapped = gpu.remapped_rows().value_or({});
     const std::string detail =
-        fmt::format("{} uncorrected since the driver was loaded, {} rows remapped{}",
-                    errors.value_or(0), remapped.corrected + remapped.uncorrected,
+        fmt::format("{} uncorrected since the driver was loaded, {} rows remapped{}", errors,
+                    remapped.corrected + remapped.uncorrected,
                     remapped.pending ? ", more wait for a reset" : "");
     if (remapped.failed)
       return fault("A row could not be remapped; " + detail,
                    "Have the GPU replaced: its memory is damaged.");
-    if (remapped.pending || errors.value_or(0) > 0)
+    if (remapped.pending || errors > 0)
       return warn(detail,
                   "Reset the GPU (nvidia-smi --gpu-reset) or restart the machine; if errors come "
                   "back, have the GPU replaced.");
@@ -152,38 +130,15 @@ std::vector<Check> check_gpu(int ordinal, const NvmlLibrary& nvml,
     return warn("on: only a part of the GPU is measured, and bounds are those of the whole",
                 "Switch MIG off (nvidia-smi -mig 0, as root) to measure the whole GPU.");
   });
-  look("virtualization", "Virtualisation", gpu.virtualization(), [](NvmlVirtualization mode) {
-    if (mode == NvmlVirtualization::vgpu)
-      return warn("a vGPU: others may share the GPU, and counters need the host's consent",
-                  "Ask for a whole GPU (passthrough) to measure the hardware itself.");
-    return ok(mode == NvmlVirtualization::none          ? "none"
-              : mode == NvmlVirtualization::passthrough ? "a whole GPU passed through to this "
-                                                          "machine"
-                                                        : "this machine is a vGPU host");
-  });
-  look("confidential_computing", "Confidential computing", nvml.confidential_computing(),
-       [](bool on) {
-         if (!on) return ok("off");
-         return warn("on: hardware counters are closed and host copies are encrypted",
-                     "Switch it off on the host to read counters.");
-       });
-  look("compute_mode", "Compute mode", gpu.compute_mode(), [](NvmlComputeMode mode) {
-    if (mode == NvmlComputeMode::prohibited)
-      return fault("prohibited: no program may use the GPU",
-                   "Set it back (nvidia-smi -c DEFAULT, as root).");
-    return ok(mode == NvmlComputeMode::exclusive_process ||
-                      mode == NvmlComputeMode::exclusive_thread
-                  ? "exclusive: one process at a time"
-                  : "default: processes may share the GPU");
+  look("virtualization", "Virtualisation", gpu.virtualization(), [](const std::string& mode) {
+    if (mode != "vGPU") return ok(mode);
+    return warn("a vGPU: others may share the GPU, and counters need the host's consent",
+                "Ask for a whole GPU (passthrough) to measure the hardware itself.");
   });
 
-  const auto mem_max = gpu.clock_max_hz(NvmlClock::memory);
-  auto sm_max = gpu.clock_max_hz(NvmlClock::sm);
-  if (sm_max && !mem_max) sm_max = mem_max;
-  look("clocks", "Clocks", sm_max, [&](double most) {
-    const std::string detail = fmt::format(
-        "SM {} of {:.0f} MHz, memory {} of {:.0f} MHz", mhz(gpu.clock_hz(NvmlClock::sm)),
-        most / megahertz, mhz(gpu.clock_hz(NvmlClock::memory)), *mem_max / megahertz);
+  look("clocks", "Clocks", gpu.clock_max_hz(NvmlClock::sm), [&](double most) {
+    const std::string detail =
+        fmt::format("SM {} of {:.0f} MHz", mhz(gpu.clock_hz(NvmlClock::sm)), most / megahertz);
     const auto set = gpu.application_clock_hz(NvmlClock::sm);
     const auto normal = gpu.default_application_clock_hz(NvmlClock::sm);
     if (!set || !normal || *set >= *normal) return ok(detail);
@@ -209,20 +164,6 @@ std::vector<Check> check_gpu(int ordinal, const NvmlLibrary& nvml,
     return warn(fmt::format("clocks are held down before the measurement starts: {}",
                             fmt::join(reasons, ", ")),
                 "See to cooling and power supply, and wait until other work on the GPU has ended.");
-  });
-  look("temperature", "Temperature", gpu.temperature_c(), [&](double now) {
-    constexpr double margin = 10;
-    const auto slowdown = gpu.slowdown_temperature_c();
-    if (!slowdown || now <= *slowdown - margin) return ok(fmt::format("{:.0f} °C", now));
-    return warn(fmt::format("{:.0f} °C; clocks fall at {:.0f} °C", now, *slowdown),
-                "Let the GPU cool down and see to its cooling.");
-  });
-
-  look("persistence", "Persistence mode", gpu.persistence(), [](bool on) {
-    if (on) return ok("on");
-    return Finding{CheckStatus::ok,
-                   "off: the driver unloads between programs, and each start takes longer",
-                   "Switch it on (nvidia-smi -pm 1, as root) if starts are slow."};
   });
   look("processes", "Other processes", gpu.compute_processes(), [&](const auto& list) {
     std::vector<std::string> names;
@@ -253,11 +194,11 @@ std::vector<Check> check_gpu(int ordinal, const NvmlLibrary& nvml,
 std::vector<Check> run_doctor(std::optional<int> only) {
   const NvmlLibrary nvml;
   const CudaDeviceCount devices = count_cuda_devices();
-  std::vector<Check> checks = check_software(devices, read_surroundings(), nvml);
+  std::vector<Check> checks = check_software(devices, read_cuda_versions(), nvml);
   if (devices.count == 0) {
     // CUDA is closed, but NVML may still tell what is wrong with a GPU; the numbers are NVML's.
     for (unsigned i = 0; i < nvml.device_count().value_or(0); ++i)
-      std::ranges::move(check_gpu(static_cast<int>(i), nvml, nvml.device_by_index(i)),
+      std::ranges::move(check_gpu(static_cast<int>(i), nvml.device_by_index(i)),
                         std::back_inserter(checks));
     return checks;
   }
@@ -266,10 +207,14 @@ std::vector<Check> run_doctor(std::optional<int> only) {
   for (int ordinal = first; ordinal <= last; ++ordinal) {
     try {
       const CudaDevice device = read_cuda_device(ordinal, nvml);
-      checks.push_back(check_architecture(device, build_architectures()));
-      std::ranges::move(check_gpu(ordinal, nvml, nvml.device_by_pci_bus_id(device.pci_bus_id)),
+      checks.push_back({ok(fmt::format("{}, compute capability {}.{}, {} SMs", device.name,
+                                       device.major, device.minor, device.sms)),
+                        "gpu", "GPU", ordinal});
+      std::ranges::move(check_gpu(ordinal, nvml.device_by_pci_bus_id(device.pci_bus_id)),
                         std::back_inserter(checks));
-      // Last: it opens a context, which would show among the GPU's processes.
+      // Last: these open a context, which would show among the GPU's processes.
+      FATHOM_CUDA(cudaSetDevice(ordinal));
+      SmClock(make_stream().get());  // throws where this build has no code for the GPU
       const std::string problem = CounterSession::problem_on(ordinal);
       const Finding counters =
           problem.empty() ? ok("can be read")

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/cuda_device.h"
+#include "harness/device_facts.h"
 #include "harness/nvml_library.h"
 
 namespace fathom {
@@ -34,16 +34,13 @@ struct Check : Finding {
 std::vector<Check> run_doctor(std::optional<int> only);
 
 /// Everything NVML knows about one GPU that can spoil or limit a measurement: ECC and memory
-/// errors, MIG, virtualisation, clocks, power limit, throttling, temperature, other processes,
-/// memory in use, PCIe link, modes. This process itself must not have used the GPU: it would be
-/// one of the others.
-std::vector<Check> check_gpu(int ordinal, const NvmlLibrary& nvml, const Reading<NvmlDevice>& gpu);
+/// errors, MIG, virtualisation, clocks, power limit, throttling, other processes, memory in use,
+/// PCIe link. This process itself must not have used the GPU: it would be one of the others.
+std::vector<Check> check_gpu(int ordinal, const Reading<NvmlDevice>& gpu);
 
 /// Driver, CUDA and toolkit, from what the runtime answered.
-std::vector<Check> check_software(const CudaDeviceCount& devices, const Surroundings& around,
+std::vector<Check> check_software(const CudaDeviceCount& devices, const CudaVersions& versions,
                                   const NvmlLibrary& nvml);
-/// Whether a build for these architectures has code for the GPU.
-Check check_architecture(const CudaDevice& device, const std::string& architectures);
 
 // As JSON, for the `fathom` command, which has no CUDA in it.
 

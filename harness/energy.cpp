@@ -15,7 +15,6 @@
 #include "harness/cuda_handles.h"
 #include "harness/host_timer.h"
 #include "harness/runner.h"
-#include "harness/sm_clock.h"
 #include "results/fail.h"
 #include "results/statistics.h"
 
@@ -332,7 +331,6 @@ Runner::Wrong Runner::measure_energy(const Case& c, Entry& entry) {
   entry.metric.value = median(entry.samples);
   entry.interval = median_interval(entry.samples, 0.95);
   const EnergyReading whole = total(windows);
-  entry.extras["energy_j"] = whole.joules;
   entry.extras["power_w"] = whole.watts();
   entry.extras["loop_s"] = whole.seconds;
   if (works) entry.extras["work_per_s"] = whole.work / whole.seconds;

@@ -27,7 +27,6 @@ constexpr unsigned field_nvlink_count = 91;
 std::string to_string(NvmlStatus status) {
   constexpr std::pair<NvmlStatus, const char*> words[] = {
       {NvmlStatus::success, "success"},
-      {NvmlStatus::uninitialized, "NVML is not initialised"},
       {NvmlStatus::not_supported, "not supported on this GPU"},
       {NvmlStatus::no_permission, "not permitted to this user"},
       {NvmlStatus::driver_not_loaded, "the NVIDIA kernel driver is not loaded"},
@@ -38,17 +37,10 @@ std::string to_string(NvmlStatus status) {
       {NvmlStatus::library_driver_mismatch,
        "NVML and the kernel driver are of different versions (a reboot or a reload of the driver "
        "is due)"},
-      {NvmlStatus::gpu_not_found, "there is no such GPU"},
   };
   const auto known = std::ranges::find(words, status, &std::pair<NvmlStatus, const char*>::first);
   return known != std::end(words) ? known->second
                                   : fmt::format("NVML error {}", static_cast<int>(status));
-}
-
-Reading<std::uint64_t> NvmlDevice::clock_event_reasons() const {
-  const auto reasons = number<std::uint64_t>("nvmlDeviceGetCurrentClocksEventReasons");
-  if (reasons.status != NvmlStatus::function_not_found) return reasons;
-  return number<std::uint64_t>("nvmlDeviceGetCurrentClocksThrottleReasons");  // before driver 535
 }
 
 Reading<double> NvmlDevice::power_w() const {
@@ -120,18 +112,13 @@ Reading<std::vector<NvmlProcess>> NvmlDevice::compute_processes() const {
 
 NvmlLibrary::NvmlLibrary() {
   const char* const named = std::getenv("FATHOM_NVML_LIBRARY");
-  const char* const path = named ? named : "libnvidia-ml.so.1";
-  if (void* const opened = dlopen(path, RTLD_NOW | RTLD_LOCAL)) {
-    status_ = call(opened, "nvmlInit_v2");
-    library_ = {opened, [initialised = available()](void* library) {
-                  if (initialised) call(library, "nvmlShutdown");
-                  dlclose(library);
-                }};
-  }
-  if (library_ == nullptr && named)
-    problem_ = fmt::format("NVML cannot be loaded from {}", path);
-  else if (!available())
-    problem_ = to_string(status());
+  void* const opened = dlopen(named ? named : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (opened == nullptr) return;
+  status_ = call(opened, "nvmlInit_v2");
+  library_ = {opened, [initialised = available()](void* library) {
+                if (initialised) call(library, "nvmlShutdown");
+                dlclose(library);
+              }};
 }
 
 Reading<NvmlDevice> NvmlLibrary::device_by_index(unsigned index) const {

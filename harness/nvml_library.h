@@ -18,7 +18,6 @@ namespace fathom {
 /// nvmlReturn_t.
 enum class NvmlStatus : int {
   success = 0,
-  uninitialized = 1,
   not_supported = 3,
   no_permission = 4,
   not_found = 6,
@@ -29,7 +28,6 @@ enum class NvmlStatus : int {
   gpu_is_lost = 15,
   reset_required = 16,
   library_driver_mismatch = 18,
-  gpu_not_found = 28,
 };
 
 /// The status in words, e.g. "not supported on this GPU".
@@ -47,6 +45,10 @@ struct Reading {
   T value_or(T other) const { return value.value_or(std::move(other)); }
   /// Why there is no value; empty where there is one.
   std::string missing() const { return value ? std::string() : to_string(status); }
+  /// Whether there is none because the GPU cannot be used any more.
+  bool lost() const {
+    return status == NvmlStatus::gpu_is_lost || status == NvmlStatus::reset_required;
+  }
   /// What `convert` makes of the value.
   template <class Convert>
   auto as(Convert convert) const {
@@ -62,19 +64,6 @@ Reading<T> reading_of(NvmlStatus status, T value) {
 }
 
 enum class NvmlClock : unsigned { sm = 1, memory = 2 };
-enum class NvmlComputeMode : int {
-  shared = 0,
-  exclusive_thread = 1,
-  prohibited = 2,
-  exclusive_process = 3
-};
-enum class NvmlVirtualization : int {
-  none = 0,
-  passthrough = 1,
-  vgpu = 2,
-  host_vgpu = 3,
-  host_vsga = 4
-};
 
 /// A mode that takes effect after a reset: what holds now and what will.
 struct NvmlMode {
@@ -92,11 +81,9 @@ static_assert(sizeof(NvmlMemory) == 40);
 
 /// nvmlProcessInfo_t.
 struct NvmlProcess {
-  unsigned pid;                   ///< in the host's numbering, also inside a container
-  unsigned long long used_bytes;  ///< `unknown` where the driver does not tell
+  unsigned pid;  ///< in the host's numbering, also inside a container
+  unsigned long long used_bytes;
   unsigned gpu_instance, compute_instance;
-
-  static constexpr unsigned long long unknown = ~0ull;
 };
 static_assert(sizeof(NvmlProcess) == 24);
 
@@ -128,8 +115,6 @@ class NvmlLibrary {
 
   bool available() const { return status() == NvmlStatus::success; }
   NvmlStatus status() const { return status_; }  ///< of opening and initialising it
-  /// Why NVML is not available, as one phrase; empty where it is.
-  const std::string& problem() const { return problem_; }
 
   Reading<std::string> driver_version() const { return text("nvmlSystemGetDriverVersion"); }
   Reading<unsigned> device_count() const { return number<unsigned>("nvmlDeviceGetCount_v2"); }
@@ -165,13 +150,11 @@ class NvmlLibrary {
 
   std::shared_ptr<void> library_;
   NvmlStatus status_ = NvmlStatus::library_not_found;
-  std::string problem_;
 };
 
 /// One GPU as NVML sees it. Every call may be refused by itself.
 class NvmlDevice {
  public:
-  Reading<std::string> name() const { return nvml_.text("nvmlDeviceGetName", device_); }
   Reading<std::string> vbios() const { return nvml_.text("nvmlDeviceGetVbiosVersion", device_); }
   Reading<double> clock_hz(NvmlClock which) const { return clock("nvmlDeviceGetClockInfo", which); }
   Reading<double> clock_max_hz(NvmlClock which) const {
@@ -185,7 +168,9 @@ class NvmlDevice {
     return clock("nvmlDeviceGetDefaultApplicationsClock", which);
   }
   /// Bits of nvmlClocksEventReasons; see `throttle_reason_names`.
-  Reading<std::uint64_t> clock_event_reasons() const;
+  Reading<std::uint64_t> clock_event_reasons() const {
+    return number<std::uint64_t>("nvmlDeviceGetCurrentClocksEventReasons");
+  }
   /// Now, where the GPU has an instantaneous reading; else its running average.
   Reading<double> power_w() const;
   Reading<double> power_limit_w() const { return milli("nvmlDeviceGetEnforcedPowerLimit"); }
@@ -198,9 +183,6 @@ class NvmlDevice {
   Reading<double> temperature_c() const {
     return scaled<unsigned>(1, "nvmlDeviceGetTemperature", 0u /* the GPU's own sensor */);
   }
-  Reading<double> slowdown_temperature_c() const {
-    return scaled<unsigned>(1, "nvmlDeviceGetTemperatureThreshold", 1u /* slowdown */);
-  }
   Reading<NvmlMode> ecc() const { return mode("nvmlDeviceGetEccMode"); }
   Reading<NvmlMode> mig() const { return mode("nvmlDeviceGetMigMode"); }
   Reading<std::uint64_t> uncorrected_ecc_errors() const {  ///< since the driver was loaded
@@ -210,11 +192,13 @@ class NvmlDevice {
   Reading<bool> persistence() const {
     return number<unsigned>("nvmlDeviceGetPersistenceMode").as([](unsigned on) { return on != 0; });
   }
-  Reading<NvmlComputeMode> compute_mode() const {
-    return number<NvmlComputeMode>("nvmlDeviceGetComputeMode");
+  Reading<std::string> compute_mode() const {
+    return word("nvmlDeviceGetComputeMode",
+                {"default", "exclusive process", "prohibited", "exclusive process"});
   }
-  Reading<NvmlVirtualization> virtualization() const {
-    return number<NvmlVirtualization>("nvmlDeviceGetVirtualizationMode");
+  Reading<std::string> virtualization() const {
+    return word("nvmlDeviceGetVirtualizationMode",
+                {"none", "passthrough", "vGPU", "vGPU host", "vSGA host"});
   }
   Reading<NvmlPcieLink> pcie_link() const;
   /// Links that are up; none is a reading too.
@@ -233,6 +217,11 @@ class NvmlDevice {
   template <class T, class... Args>
   Reading<T> number(const char* function, Args... args) const {
     return nvml_.number<T>(function, device_, args...);
+  }
+  /// The word for a number of an enumeration.
+  Reading<std::string> word(const char* function, const std::vector<std::string>& words) const {
+    return number<unsigned>(function).as(
+        [&](unsigned n) { return n < words.size() ? words[n] : "unknown"; });
   }
   template <class T, class... Args>
   Reading<double> scaled(double factor, const char* function, Args... args) const {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/counters/counter_problem.h"
 #include "harness/counters/pc_sampling.h"
 #include "harness/cuda_handles.h"
 #include "harness/probe.h"

@@ -77,7 +77,7 @@ struct TelemetrySampler::State {
     const NvmlLibrary library;
     const Reading<NvmlDevice> found = library.device_by_pci_bus_id(bus_id);
     if (!found) {
-      problem = library.available() ? found.missing() : library.problem();
+      problem = found.missing();
       return;
     }
     device = *found;

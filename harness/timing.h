@@ -3,10 +3,13 @@
 #include <cuda_runtime.h>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "harness/cuda_handles.h"
 #include "harness/probe.h"
+#include "harness/timing_kernels.h"
 #include "results/document.h"
 
 namespace fathom {
@@ -53,11 +56,35 @@ bool narrow_enough(const std::vector<std::vector<double>>& samples, double relat
 /// Whose turn it is: A B C C B A, and so on.
 std::vector<std::size_t> turn_order(std::size_t workloads, int turns);
 
+/// Cycles a second from stamps before to stamps after, by SM: the mean over the SMs that both have
+/// met. Nothing where they are nearer than 50 us: the nanoseconds move in steps of up to one
+/// microsecond.
+std::optional<double> clock_between(std::span<const SmStamp> before,
+                                    std::span<const SmStamp> after);
+
+/// The SM clock that some work on a stream ran at, from the counters of the SMs themselves: NVML's
+/// readings are too far apart for a launch of a millisecond, and lag behind it.
+class SmClock {
+ public:
+  /// Loads the kernel: nothing of it has to be loaded behind work that waits.
+  explicit SmClock(cudaStream_t stream);
+  /// Not before what was stamped last has ended on the stream.
+  void begin();
+  void end();
+  /// Between the two. Waits for the stream.
+  std::optional<double> hertz() const;
+
+ private:
+  cudaStream_t stream_;
+  /// Of the beginning, then of the end; without any copy or fill to queue.
+  PinnedMemory<SmStamp> stamps_;
+};
+
 /// Times workloads on one stream. Launch latency is kept out by queueing a group of launches
 /// behind a kernel that waits for the host; several workloads are taken in the order A B B A, and
 /// where launches are so short that a sample holds several, it is the mean of a workload's two
 /// turns. With rests each launch is a group of its own. Before and after each group stands a stamp
-/// of the SMs' clocks (harness/sm_clock.h).
+/// of the SMs' clocks.
 class Sampler {
  public:
   Sampler(const DeviceFacts& device, cudaStream_t stream);

@@ -15,15 +15,14 @@ std::vector<std::filesystem::path> toolkit_library_files(
   if (named != nullptr && *named != '\0') return {fs::path(named) / file};
 
   std::vector<fs::path> files;
-  const auto add_toolkit = [&](const fs::path& toolkit) {
-    for (const std::string& folder : subfolders) files.push_back(toolkit / folder / file);
+  const auto add_toolkit = [&](const char* toolkit) {
+    if (toolkit == nullptr || *toolkit == '\0') return;
+    for (const std::string& folder : subfolders) files.push_back(fs::path(toolkit) / folder / file);
   };
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    const char* const value = std::getenv(variable);
-    if (value != nullptr && *value != '\0') add_toolkit(value);
-  }
+  add_toolkit(std::getenv("CUDA_HOME"));
   files.emplace_back(file);
-  for (const char* toolkit : {"/usr/local/cuda", "/opt/cuda"}) add_toolkit(toolkit);
+  add_toolkit("/usr/local/cuda");
+  add_toolkit("/opt/cuda");
   return files;
 }
 

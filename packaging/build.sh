@@ -9,25 +9,23 @@
 # builds what needs no GPU, without CUDA.
 set -euo pipefail
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-usage="usage: packaging/build.sh [--packages] PREFIX [CMAKE ARGUMENT...]"
 
 packages=no
 if [[ ${1-} == --packages ]]; then packages=yes && shift; fi
 if [[ ${1-} != /* ]]; then
-  echo "$usage; PREFIX is an absolute path" >&2
+  echo "usage: packaging/build.sh [--packages] /PREFIX [CMAKE ARGUMENT...]" >&2
   exit 2
 fi
 prefix=$1
 shift
 
 # One list for the set-up, CMake and this: a line is a package and what needs it.
-needs='host|gate'
-if [[ " $* " != *" -DFATHOM_CUDA=OFF "* ]]; then needs+='|cuda'; fi
 if [[ $packages == yes ]]; then
+  needs='host|gate|cuda'
+  if [[ " $* " == *" -DFATHOM_CUDA=OFF "* ]]; then needs='host|gate'; fi
   # No process substitution: a bare chroot has no /dev/fd.
   mapfile -t wanted <<<"$(awk -v needs="^($needs)\$" '/^[a-z]/ && $2 ~ needs { print $1 }' \
     "$source/cmake/dependencies.txt")"
-  [[ -n ${wanted[0]} ]] || { echo "cmake/dependencies.txt names no package" >&2 && exit 1; }
   export DEBIAN_FRONTEND=noninteractive
   apt-get update -q
   apt-get install -y -q --no-install-recommends "${wanted[@]}"
@@ -35,9 +33,7 @@ fi
 
 build=$(mktemp -d "${TMPDIR:-/tmp}/fathom-build.XXXXXX")
 trap 'rm -rf "$build"' EXIT
-generator=()
-if command -v ninja >/dev/null; then generator=(-G Ninja); fi
-cmake -S "$source" -B "$build" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release -DFATHOM_TESTS=OFF \
-  -DFATHOM_ARCHITECTURES=all -DCMAKE_INSTALL_PREFIX="$prefix" "$@"
-cmake --build "$build" --parallel "${JOBS:-$(nproc)}"
+cmake -S "$source" -B "$build" -G Ninja -DFATHOM_TESTS=OFF -DFATHOM_ARCHITECTURES=all \
+  -DCMAKE_INSTALL_PREFIX="$prefix" "$@"
+cmake --build "$build" --parallel "$(nproc)"
 cmake --install "$build" --strip

@@ -1,7 +1,5 @@
 #include "harness/counters/catalogue.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -88,32 +86,6 @@ const std::vector<Role> table = [] {
   return all;
 }();
 
-/// What holds on some chips instead of the usual metric.
-struct Exception {
-  std::string_view role, chip;  ///< a chip's name or the beginning of several
-  const char* metric;           ///< empty: the role is unavailable there
-  const char* reason = "";
-};
-
-constexpr const char* no_dram_unit =
-    "an integrated GPU shares the processor's memory, and CUPTI offers no counters of it";
-constexpr const char* no_wgmma = "only Hopper has warpgroup matrix products (wgmma)";
-constexpr Exception exceptions[] = {
-    {"global_async_copy_sectors", "TU", "", "Turing has no asynchronous copy (cp.async)"},
-    {"dram_read_bytes", "GA10B", "", no_dram_unit},
-    {"dram_read_bytes", "GB10B", "", no_dram_unit},
-    {"dram_read_bytes", "GB20B", "", no_dram_unit},
-    {"dram_read_bytes", "GB20", "dram__bytes_op_read.sum"},
-    {"dram_write_bytes", "GA10B", "", no_dram_unit},
-    {"dram_write_bytes", "GB10B", "", no_dram_unit},
-    {"dram_write_bytes", "GB20B", "", no_dram_unit},
-    {"dram_write_bytes", "GB20", "dram__bytes_op_write.sum"},
-    {"stall_gmma", "TU", "", no_wgmma},
-    {"stall_gmma", "GA", "", no_wgmma},
-    {"stall_gmma", "AD", "", no_wgmma},
-    {"stall_gmma", "GB", "", no_wgmma},
-    {"stall_imc_miss", "GB", "", "Blackwell does not report misses of immediate constants apart"}};
-
 }  // namespace
 
 std::span<const Role> roles() { return table; }
@@ -129,13 +101,11 @@ const Role& role(std::string_view name) {
   return *found;
 }
 
-CounterReading find_metric(std::string_view role_name, std::string_view chip) {
-  for (const Exception& exception : exceptions) {
-    if (role_name != exception.role || !chip.starts_with(exception.chip)) continue;
-    if (*exception.metric != 0) return {exception.metric};
-    return {"", fmt::format("unavailable on {}: {}", chip, exception.reason)};
-  }
-  return {role(role_name).metric};
+std::string find_metric(std::string_view role_name, std::string_view chip) {
+  // Desktop Blackwell names them otherwise.
+  if (chip.starts_with("GB20") && role_name.starts_with("dram_"))
+    return role_name == "dram_read_bytes" ? "dram__bytes_op_read.sum" : "dram__bytes_op_write.sum";
+  return role(role_name).metric;
 }
 
 }  // namespace fathom

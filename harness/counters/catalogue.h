@@ -18,12 +18,11 @@ struct Role {
   std::string metric;  ///< the usual one: unit__quantity_qualifiers.rollup
 };
 
-/// How a role is had on a chip, and one counter of one launch.
+/// One counter of one launch.
 struct CounterReading {
-  std::string metric;    ///< "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"; empty if unavailable
-  std::string reason{};  ///< why there is no metric or no value; empty if there is
+  std::string metric;             ///< "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
+  std::string reason{};           ///< why there is no value; empty if there is
   std::optional<double> value{};  ///< in the role's unit
-  bool available() const { return reason.empty(); }
 };
 
 /// Every role, in the order in which a reader should see them. Those whose names begin with
@@ -33,10 +32,9 @@ std::span<const Role> roles();
 /// The role of this name; throws Error(bad_input) for an unknown one.
 const Role& role(std::string_view name);
 
-/// What answers `role_name` on `chip`: CUPTI's name of it, "GH100". The catalogue is of Turing to
-/// Blackwell, checked against CUPTI 13.0's list of metrics; a unit test repeats that check with the
-/// CUPTI at hand. A chip that it does not know gets the newest chips' name, which CUPTI then
-/// accepts or rejects. Without a value. Throws Error(bad_input) for an unknown role.
-CounterReading find_metric(std::string_view role_name, std::string_view chip);
+/// What answers `role_name` on `chip`, by CUPTI's name of it, "GH100". The catalogue is of Turing
+/// to Blackwell; a unit test holds it against CUPTI's list. What a chip lacks CUPTI rejects. Throws
+/// Error(bad_input) for an unknown role.
+std::string find_metric(std::string_view role_name, std::string_view chip);
 
 }  // namespace fathom

@@ -2,7 +2,15 @@
 
 #include <atomic>
 
+#include "results/error.h"
+
 namespace fathom {
+
+/// Hardware counters that cannot be had here: what is wrong and what to do, in one sentence.
+class CounterError : public Error {
+ public:
+  using Error::Error;
+};
 
 /// Held by each profiler session for as long as it lives.
 class CountersActive {

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "harness/cuda_check.h"
 #include "harness/toolkit_libraries.h"
@@ -18,25 +17,46 @@ namespace fs = std::filesystem;
 // The major version must be that of the headers: structures differ between majors.
 constexpr int cupti_major = CUPTI_API_VERSION / 10000;
 
-constexpr std::pair<CUptiResult, CounterProblem> problems[] = {
-    {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, CounterProblem::not_permitted},
-    {CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED, CounterProblem::vgpu},
-    {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, CounterProblem::vgpu},
-    {CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED, CounterProblem::mig},
-    {CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED, CounterProblem::confidential_computing},
-    {CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED, CounterProblem::mining_gpu},
-    {CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED, CounterProblem::sli},
-    {CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED, CounterProblem::wsl},
-    {CUPTI_ERROR_INVALID_CHIP_NAME, CounterProblem::unsupported_gpu},
-    {CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED, CounterProblem::unsupported_gpu},
-    {CUPTI_ERROR_NOT_SUPPORTED, CounterProblem::unsupported_gpu},
-    {CUPTI_ERROR_HARDWARE_BUSY, CounterProblem::busy},
-    {CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, CounterProblem::busy},
-    {CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED, CounterProblem::busy},
-    {CUPTI_ERROR_NOT_COMPATIBLE, CounterProblem::driver_too_old},
-    {CUPTI_ERROR_API_NOT_IMPLEMENTED, CounterProblem::driver_too_old},
-    {CUPTI_ERROR_OUT_OF_MEMORY, CounterProblem::out_of_memory},
+/// What cannot be read here, by what a user must do about it.
+struct Problem {
+  std::vector<CUptiResult> results;
+  ExitCode code;
+  const char* sentence;
 };
+
+const Problem problems[] = {
+    {{CUPTI_ERROR_INSUFFICIENT_PRIVILEGES},
+     ExitCode::counters_unavailable,
+     "The driver lets only administrators read hardware counters: run as root (a container also "
+     "needs --cap-add=SYS_ADMIN), or write 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' "
+     "to a file in /etc/modprobe.d, rebuild the initramfs and restart."},
+    {{CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED,
+      CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES},
+     ExitCode::partitioned_gpu,
+     "This virtual GPU does not offer hardware counters: ask its host's administrator to set the "
+     "vGPU plug-in parameter enable_profiling=1, or run on a whole GPU."},
+    {{CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED},
+     ExitCode::partitioned_gpu,
+     "This MIG slice does not offer hardware counters: run on a GPU with MIG off (nvidia-smi -mig "
+     "0), or on the instance that has the whole GPU."},
+    {{CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED},
+     ExitCode::counters_unavailable,
+     "The GPU runs in confidential computing mode, which locks its hardware counters: switch the "
+     "mode off, or to its developer tools variant."},
+    {{CUPTI_ERROR_INVALID_CHIP_NAME, CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED,
+      CUPTI_ERROR_NOT_SUPPORTED},
+     ExitCode::counters_unavailable,
+     "This CUPTI cannot read the counters of this GPU: it needs Turing or newer, and for a GPU "
+     "newer than the toolkit a newer toolkit."},
+    {{CUPTI_ERROR_HARDWARE_BUSY, CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED,
+      CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED},
+     ExitCode::counters_unavailable,
+     "Another profiler holds the hardware counters: end it (ncu, nsys, dcgm; 'dcgmi profile "
+     "--pause' pauses the last) and run again."},
+    {{CUPTI_ERROR_NOT_COMPATIBLE, CUPTI_ERROR_API_NOT_IMPLEMENTED},
+     ExitCode::driver_too_old,
+     "The driver is older than this CUPTI: update the driver to the version of the toolkit or "
+     "newer."}};
 
 /// Fills `l` from the library; returns a function that it lacks, or null.
 const char* resolve(void* handle, CuptiLibrary& l) {
@@ -82,7 +102,11 @@ CuptiLibrary load_cupti(const std::vector<fs::path>& files) {
     library.cuptiGetVersion(&library.version);
     return library;
   }
-  throw CounterError(CounterProblem::no_library, tried);
+  throw CounterError(
+      ExitCode::counters_unavailable,
+      fmt::format("Hardware counters need libcupti, which was not found: install the toolkit's "
+                  "CUPTI package (cuda-cupti), or name its folder in FATHOM_CUPTI_DIR. ({})",
+                  tried));
 }
 
 const CuptiLibrary& cupti_library() {
@@ -90,15 +114,24 @@ const CuptiLibrary& cupti_library() {
   return library;
 }
 
+void fail_counters(const std::string& detail) {
+  throw CounterError(
+      ExitCode::counters_unavailable,
+      fmt::format("Reading hardware counters failed: run with --no-counters to measure without "
+                  "them. ({})",
+                  detail));
+}
+
 void check_cupti(CUptiResult result, const char* call) {
   if (result == CUPTI_SUCCESS) return;
   const char* text = nullptr;
   cupti_library().cuptiGetResultString(result, &text);
-  const auto known =
-      std::ranges::find(problems, result, &std::pair<CUptiResult, CounterProblem>::first);
-  throw CounterError(known == std::end(problems) ? CounterProblem::failed : known->second,
-                     fmt::format("{} returned {} ({})", call, static_cast<int>(result),
-                                 text == nullptr ? "no name" : text));
+  const std::string detail = fmt::format("{} returned {} ({})", call, static_cast<int>(result),
+                                         text == nullptr ? "no name" : text);
+  for (const auto& [results, code, sentence] : problems)
+    if (std::ranges::count(results, result) > 0)
+      throw CounterError(code, fmt::format("{} ({})", sentence, detail));
+  fail_counters(detail);
 }
 
 void initialise_profilers(int device) {
@@ -117,7 +150,7 @@ CUcontext current_context() {
   CUcontext context = nullptr;
   const CUresult result = driver_function<CUresult(CUcontext*)>("cuCtxGetCurrent")(&context);
   if (result != CUDA_SUCCESS || context == nullptr)
-    throw CounterError(CounterProblem::failed, "there is no current CUDA context");
+    fail_counters("there is no current CUDA context");
   return context;
 }
 

@@ -14,14 +14,14 @@
 #include <string>
 #include <vector>
 
-#include "harness/counters/counter_problem.h"
+#include "harness/counters/counters_active.h"
 
 namespace fathom {
 
 // clang-format off
 #define FATHOM_CUPTI_FUNCTIONS(F) \
   F(cuptiGetVersion) F(cuptiGetResultString) F(cuptiDeviceGetChipName) \
-  F(cuptiProfilerInitialize) F(cuptiProfilerDeviceSupported) \
+  F(cuptiProfilerInitialize) \
   F(cuptiProfilerGetCounterAvailability) F(cuptiProfilerHostInitialize) \
   F(cuptiProfilerHostDeinitialize) F(cuptiProfilerHostGetSupportedChips) \
   F(cuptiProfilerHostConfigAddMetrics) F(cuptiProfilerHostGetConfigImageSize) \
@@ -53,16 +53,19 @@ struct CuptiLibrary {
 /// names a folder is FATHOM_CUPTI_DIR.
 std::vector<std::filesystem::path> cupti_search_path();
 
-/// Loads CUPTI from the first of `files` that has every function. Throws
-/// CounterError(no_library) naming what was tried.
+/// Loads CUPTI from the first of `files` that has every function. Throws CounterError naming what
+/// was tried.
 CuptiLibrary load_cupti(const std::vector<std::filesystem::path>& files);
 
 /// The program's CUPTI, loaded on first use and kept: unloading it would leave its hooks in the
-/// driver dangling. Throws CounterError(no_library), each time.
+/// driver dangling. Throws CounterError, each time.
 const CuptiLibrary& cupti_library();
 
-/// Throws CounterError if `result` is a failure of `call`.
+/// Throws CounterError if `result` is a failure of `call`: not permitted, a vGPU, busy, ...
 void check_cupti(CUptiResult result, const char* call);
+
+/// Throws CounterError for what CUPTI has no code for.
+[[noreturn]] void fail_counters(const std::string& detail);
 
 /// Makes `device` current, creates its context, and initialises CUPTI's profilers, in this order:
 /// the other way round CUPTI fails and the next CUDA call crashes. Throws CounterError or Error.

@@ -150,8 +150,8 @@ struct PcSampler::State {
     return cupti_library().cuptiPCSamplingStop(&params);
   }
 
-  /// Moves what is in the buffer to `profile`, summed by instruction.
-  void drain(PcBuffer& buffer, ByInstruction& found, PcProfile& profile) {
+  /// Moves what is in the buffer to `found`, summed by instruction.
+  void drain(PcBuffer& buffer, ByInstruction& found) {
     for (std::size_t i = 0; i < buffer.data.totalNumPcs; ++i) {
       CUpti_PCSamplingPCData& pc = buffer.instructions[i];
       const std::string function = pc.functionName == nullptr ? "" : pc.functionName;
@@ -168,13 +168,7 @@ struct PcSampler::State {
         sample.by_reason[reason] += stall.samples;
       }
     }
-    profile.total_samples += buffer.data.totalSamples;
-    profile.unknown_kernel_samples += buffer.data.nonUsrKernelsTotalSamples;
-    profile.dropped_samples += buffer.data.droppedSamples;
     buffer.data.totalNumPcs = 0;
-    buffer.data.totalSamples = 0;
-    buffer.data.droppedSamples = 0;
-    buffer.data.nonUsrKernelsTotalSamples = 0;
   }
 
   ~State() {
@@ -249,9 +243,9 @@ PcProfile PcSampler::end() {
     FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingGetDataParams, params, .ctx = s.context,
                            .pcSamplingData = &s.fetched.data);
     FATHOM_CUPTI(cuptiPCSamplingGetData, params);
-    s.drain(s.fetched, found, profile);
+    s.drain(s.fetched, found);
   } while (s.fetched.data.remainingNumPcs > 0);
-  s.drain(s.configured, found, profile);
+  s.drain(s.configured, found);
 
   bool all_located = true;
   for (auto& [key, sample] : found) {

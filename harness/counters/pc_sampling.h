@@ -42,11 +42,6 @@ struct PcSample {
 
 struct PcProfile {
   std::vector<PcSample> samples;  ///< by function, then by pc_offset
-  std::uint64_t total_samples = 0;
-  /// Samples of kernels that CUPTI does not tell apart: on an H200 with CUDA 13.0 all of them, if
-  /// the process had captured a stream or collected counters before.
-  std::uint64_t unknown_kernel_samples = 0;
-  std::uint64_t dropped_samples = 0;  ///< lost by the hardware: above 0, shares are biased
   /// Why instructions have no source line; empty if all have one.
   std::string line_reason;
 };

@@ -28,28 +28,6 @@ std::string chip_name(int device) {
   return params.pChipName;
 }
 
-/// Why `device`, by its kind and the driver's settings, has no counters, or `none`.
-CounterProblem device_problem(int device) {
-  CUdevice handle = 0;
-  const CUresult result = driver_function<CUresult(CUdevice*, int)>("cuDeviceGet")(&handle, device);
-  if (result != CUDA_SUCCESS) throw CounterError(CounterProblem::failed, "cuDeviceGet failed");
-
-  FATHOM_CUPTI_PARAMS(CUpti_Profiler_DeviceSupported_Params, params, .cuDevice = handle,
-                      .api = CUPTI_PROFILER_RANGE_PROFILING);
-  FATHOM_CUPTI(cuptiProfilerDeviceSupported, params);
-  const auto closed = [](CUpti_Profiler_Support_Level level) {
-    return level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED ||
-           level == CUPTI_PROFILER_CONFIGURATION_DISABLED;
-  };
-  if (closed(params.architecture)) return CounterProblem::unsupported_gpu;
-  if (closed(params.wsl)) return CounterProblem::wsl;
-  if (closed(params.vGpu)) return CounterProblem::vgpu;
-  if (closed(params.confidentialCompute)) return CounterProblem::confidential_computing;
-  if (closed(params.cmp)) return CounterProblem::mining_gpu;
-  if (closed(params.sli)) return CounterProblem::sli;
-  return closed(params.isSupported) ? CounterProblem::unsupported_gpu : CounterProblem::none;
-}
-
 /// Which counters the device has free. Fails while a profiler is enabled on it.
 std::vector<std::uint8_t> counter_availability() {
   FATHOM_CUPTI_PARAMS(CUpti_Profiler_GetCounterAvailability_Params, params,
@@ -61,132 +39,8 @@ std::vector<std::uint8_t> counter_availability() {
   return image;
 }
 
-/// Owns the device's range profiler.
-class RangeProfiler {
- public:
-  RangeProfiler() {
-    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params, params, .ctx = current_context());
-    FATHOM_CUPTI(cuptiRangeProfilerEnable, params);
-    object_ = params.pRangeProfilerObject;
-  }
-  ~RangeProfiler() {
-    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_Disable_Params, params,
-                        .pRangeProfilerObject = object_);
-    cupti_library().cuptiRangeProfilerDisable(&params);
-  }
-  RangeProfiler(const RangeProfiler&) = delete;
-  RangeProfiler& operator=(const RangeProfiler&) = delete;
-
-  std::size_t counter_data_size(const std::vector<std::string>& metrics, std::size_t ranges) const {
-    std::vector<const char*> names = c_strings(metrics);
-    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, params,
-                        .pRangeProfilerObject = object_, .pMetricNames = names.data(),
-                        .numMetrics = names.size(), .maxNumOfRanges = ranges,
-                        .maxNumRangeTreeNodes = static_cast<std::uint32_t>(ranges));
-    FATHOM_CUPTI(cuptiRangeProfilerGetCounterDataSize, params);
-    return params.counterDataSize;
-  }
-
-  /// Who runs the work again for each pass.
-  enum class Replay { by_caller, by_cupti };
-
-  /// Empties `counter_data`, which has room for `ranges`, and begins their first pass. Both spans
-  /// must outlive the ranges. Those of CUPTI's replay are the kernels launched, by their number.
-  void configure(std::span<const std::uint8_t> config, std::span<std::uint8_t> counter_data,
-                 std::size_t ranges, Replay replay) const {
-    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, image,
-                        .pRangeProfilerObject = object_, .counterDataSize = counter_data.size(),
-                        .pCounterData = counter_data.data());
-    FATHOM_CUPTI(cuptiRangeProfilerCounterDataImageInitialize, image);
-
-    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params, params,
-                        .pRangeProfilerObject = object_, .configSize = config.size(),
-                        .pConfig = config.data(), .counterDataImageSize = counter_data.size(),
-                        .pCounterDataImage = counter_data.data());
-    const bool by_cupti = replay == Replay::by_cupti;
-    params.range = by_cupti ? CUPTI_AutoRange : CUPTI_UserRange;
-    params.replayMode = by_cupti ? CUPTI_KernelReplay : CUPTI_UserReplay;
-    params.maxRangesPerPass = ranges;
-    params.numNestingLevels = 1;
-    params.minNestingLevel = 1;
-    params.passIndex = 0;
-    params.targetNestingLevel = by_cupti ? 0 : 1;
-    FATHOM_CUPTI(cuptiRangeProfilerSetConfig, params);
-  }
-
-  void start() const {
-    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params, params, .pRangeProfilerObject = object_);
-    FATHOM_CUPTI(cuptiRangeProfilerStart, params);
-  }
-
-  void push(const std::string& name) const {
-    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params, params,
-                        .pRangeProfilerObject = object_, .pRangeName = name.c_str());
-    FATHOM_CUPTI(cuptiRangeProfilerPushRange, params);
-  }
-
-  CUptiResult pop() const {
-    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, params,
-                        .pRangeProfilerObject = object_);
-    return cupti_library().cuptiRangeProfilerPopRange(&params);
-  }
-
-  /// Ends a pass; true if it was the last. Takes the result out instead of throwing because it also
-  /// cleans up after a failed launch.
-  std::pair<CUptiResult, bool> stop() const {
-    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params, .pRangeProfilerObject = object_);
-    const CUptiResult result = cupti_library().cuptiRangeProfilerStop(&params);
-    return {result, params.isAllPassSubmitted != 0};
-  }
-
-  /// Fills the counter data, which must hold all of `ranges`.
-  void decode(std::size_t ranges) const {
-    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params, params,
-                        .pRangeProfilerObject = object_);
-    FATHOM_CUPTI(cuptiRangeProfilerDecodeData, params);
-    if (params.numOfRangeDropped != 0)
-      throw CounterError(CounterProblem::failed,
-                         fmt::format("the counter data had no room for {} of {} ranges",
-                                     params.numOfRangeDropped, ranges));
-  }
-
- private:
-  CUpti_RangeProfiler_Object* object_ = nullptr;
-};
-
-// A range is named by its number in the batch.
-std::string range_name(std::size_t number) { return std::to_string(number); }
-
-/// Runs one pass over `count` launches from `first` on, each in a range of its own; true if it was
-/// the last pass.
-bool run_pass(const RangeProfiler& profiler, const CounterSession::Step& prepare, std::size_t first,
-              std::size_t count, const CounterSession::Step& launch) {
-  profiler.start();
-  bool in_range = false;
-  try {
-    for (std::size_t i = 0; i < count; ++i) {
-      if (prepare) prepare(first + i);
-      FATHOM_CUDA(cudaDeviceSynchronize());
-      profiler.push(range_name(i));
-      in_range = true;
-      launch(first + i);
-      FATHOM_CUDA(cudaGetLastError());
-      FATHOM_CUDA(cudaDeviceSynchronize());
-      in_range = false;
-      check_cupti(profiler.pop(), "cuptiRangeProfilerPopRange");
-    }
-  } catch (...) {
-    if (in_range) profiler.pop();
-    profiler.stop();
-    throw;
-  }
-  const auto [stopped, last] = profiler.stop();
-  check_cupti(stopped, "cuptiRangeProfilerStop");
-  return last;
-}
-
-/// Where each range of a decoded image lies in it, by the range's number. CUPTI does not promise
-/// the order in which the ranges were pushed.
+/// Where each range of a decoded image lies in it, by the range's number, its name. CUPTI does not
+/// promise the order in which the ranges were pushed.
 std::vector<std::size_t> range_positions(std::span<const std::uint8_t> counter_data,
                                          std::size_t count) {
   FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info,
@@ -205,11 +59,9 @@ std::vector<std::size_t> range_positions(std::span<const std::uint8_t> counter_d
   }
   std::vector<std::size_t> positions;
   for (std::size_t i = 0; i < count; ++i) {
-    const auto found = by_name.find(range_name(i));
-    if (found == by_name.end()) {
-      throw CounterError(CounterProblem::failed,
-                         fmt::format("the counter data lacks range {} of {}", i, count));
-    }
+    const auto found = by_name.find(std::to_string(i));
+    if (found == by_name.end())
+      fail_counters(fmt::format("the counter data lacks range {} of {}", i, count));
     positions.push_back(found->second);
   }
   return positions;
@@ -219,37 +71,138 @@ std::vector<std::size_t> range_positions(std::span<const std::uint8_t> counter_d
 
 struct CounterSession::State {
   Readings readings;  ///< without values
-  std::optional<MetricHost> host;
+  MetricHost host;
   std::vector<std::uint8_t> config, counter_data;
   std::size_t ranges = 0;  ///< that counter_data has room for
   std::size_t passes = 0;
   std::size_t largest_batch = 0;
-  std::optional<RangeProfiler> profiler;
+  CUpti_RangeProfiler_Object* profiler = nullptr;  ///< null: the chip has none of the counters
 
-  void make_room(std::size_t count) {
-    if (count == ranges) return;
-    counter_data.resize(profiler->counter_data_size(host->metrics(), count));
+  explicit State(const std::string& chip) : host(chip, counter_availability()) {}
+  ~State() {
+    if (profiler == nullptr) return;
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_Disable_Params, params,
+                        .pRangeProfilerObject = profiler);
+    cupti_library().cuptiRangeProfilerDisable(&params);
+  }
+
+  void enable() {
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params, params, .ctx = current_context());
+    FATHOM_CUPTI(cuptiRangeProfilerEnable, params);
+    profiler = params.pRangeProfilerObject;
+  }
+
+  std::size_t counter_data_size(std::size_t count) const {
+    std::vector<const char*> names = c_strings(host.metrics());
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, params,
+                        .pRangeProfilerObject = profiler, .pMetricNames = names.data(),
+                        .numMetrics = names.size(), .maxNumOfRanges = count,
+                        .maxNumRangeTreeNodes = static_cast<std::uint32_t>(count));
+    FATHOM_CUPTI(cuptiRangeProfilerGetCounterDataSize, params);
+    return params.counterDataSize;
+  }
+
+  /// Who runs the work again for each pass.
+  enum class Replay { by_caller, by_cupti };
+
+  /// Empties the counter data, makes room for `count` ranges and begins their first pass. Those of
+  /// CUPTI's replay are the kernels launched, by their number.
+  void configure(std::size_t count, Replay replay) {
+    if (count != ranges) counter_data.resize(counter_data_size(count));
     ranges = count;
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, image,
+                        .pRangeProfilerObject = profiler, .counterDataSize = counter_data.size(),
+                        .pCounterData = counter_data.data());
+    FATHOM_CUPTI(cuptiRangeProfilerCounterDataImageInitialize, image);
+
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params, params,
+                        .pRangeProfilerObject = profiler, .configSize = config.size(),
+                        .pConfig = config.data(), .counterDataImageSize = counter_data.size(),
+                        .pCounterDataImage = counter_data.data());
+    const bool by_cupti = replay == Replay::by_cupti;
+    params.range = by_cupti ? CUPTI_AutoRange : CUPTI_UserRange;
+    params.replayMode = by_cupti ? CUPTI_KernelReplay : CUPTI_UserReplay;
+    params.maxRangesPerPass = count;
+    params.numNestingLevels = 1;
+    params.minNestingLevel = 1;
+    params.passIndex = 0;
+    params.targetNestingLevel = by_cupti ? 0 : 1;
+    FATHOM_CUPTI(cuptiRangeProfilerSetConfig, params);
+  }
+
+  void start() const {
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params, params, .pRangeProfilerObject = profiler);
+    FATHOM_CUPTI(cuptiRangeProfilerStart, params);
+  }
+
+  void push(const std::string& name) const {
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params, params,
+                        .pRangeProfilerObject = profiler, .pRangeName = name.c_str());
+    FATHOM_CUPTI(cuptiRangeProfilerPushRange, params);
+  }
+
+  CUptiResult pop() const {
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, params,
+                        .pRangeProfilerObject = profiler);
+    return cupti_library().cuptiRangeProfilerPopRange(&params);
+  }
+
+  /// Ends a pass; true if it was the last. Takes the result out instead of throwing because it also
+  /// cleans up after a failed launch.
+  std::pair<CUptiResult, bool> stop() const {
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params, .pRangeProfilerObject = profiler);
+    const CUptiResult result = cupti_library().cuptiRangeProfilerStop(&params);
+    return {result, params.isAllPassSubmitted != 0};
+  }
+
+  /// Fills the counter data.
+  void decode() const {
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params, params,
+                        .pRangeProfilerObject = profiler);
+    FATHOM_CUPTI(cuptiRangeProfilerDecodeData, params);
+    if (params.numOfRangeDropped != 0)
+      fail_counters(fmt::format("the counter data had no room for {} of {} ranges",
+                                params.numOfRangeDropped, ranges));
+  }
+
+  /// Runs one pass over the ranges, each of a launch from `first` on; true if it was the last pass.
+  bool run_pass(const Step& prepare, std::size_t first, const Step& launch) const {
+    start();
+    bool in_range = false;
+    try {
+      for (std::size_t i = 0; i < ranges; ++i) {
+        if (prepare) prepare(first + i);
+        FATHOM_CUDA(cudaDeviceSynchronize());
+        push(std::to_string(i));
+        in_range = true;
+        launch(first + i);
+        FATHOM_CUDA(cudaGetLastError());
+        FATHOM_CUDA(cudaDeviceSynchronize());
+        in_range = false;
+        check_cupti(pop(), "cuptiRangeProfilerPopRange");
+      }
+    } catch (...) {
+      if (in_range) pop();
+      stop();
+      throw;
+    }
+    const auto [stopped, last] = stop();
+    check_cupti(stopped, "cuptiRangeProfilerStop");
+    return last;
   }
 
   void run_batch(const Step& prepare, std::size_t first, std::size_t count, const Step& launch) {
-    make_room(count);
-    profiler->configure(config, counter_data, count, RangeProfiler::Replay::by_caller);
-    bool last = false;
-    for (std::size_t pass = 0; !last; ++pass) {
-      if (pass == passes) {
-        throw CounterError(CounterProblem::failed,
-                           fmt::format("{} passes were not enough for the counters", pass));
-      }
-      last = run_pass(*profiler, prepare, first, count, launch);
-    }
-    profiler->decode(count);
+    configure(count, Replay::by_caller);
+    for (std::size_t pass = 0; !run_pass(prepare, first, launch);)
+      if (++pass == passes)
+        fail_counters(fmt::format("{} passes were not enough for the counters", pass));
+    decode();
   }
 
   /// The readings of the range at `position`.
   Readings read(std::size_t position) const {
     Readings result = readings;
-    const std::map<std::string, double> values = host->evaluate(counter_data, position);
+    const std::map<std::string, double> values = host.evaluate(counter_data, position);
     for (auto& [role, reading] : result) {
       const auto value = values.find(reading.metric);
       if (value == values.end()) continue;
@@ -264,9 +217,6 @@ struct CounterSession::State {
 
 std::string CounterSession::problem_on(int device) {
   try {
-    initialise_profilers(device);
-    const CounterProblem problem = device_problem(device);
-    if (problem != CounterProblem::none) throw CounterError(problem);
     const std::vector<std::string> roles = {"instructions_executed"};
     // Starting a pass is what finds out about permissions and about other profilers.
     CounterSession(device, roles).collect({}, [] {});
@@ -276,33 +226,29 @@ std::string CounterSession::problem_on(int device) {
   }
 }
 
-CounterSession::CounterSession(int device, std::span<const std::string> roles)
-    : state_(std::make_unique<State>()) {
+CounterSession::CounterSession(int device, std::span<const std::string> roles) {
   initialise_profilers(device);
-  State& s = *state_;
   const std::string chip = chip_name(device);
-  s.host.emplace(chip, counter_availability());
+  state_ = std::make_unique<State>(chip);
+  State& s = *state_;
   std::vector<std::string> metrics;
   for (const std::string& name : roles) {
-    if (s.readings.contains(name)) continue;
-    const CounterReading reading = find_metric(name, chip);
-    if (reading.available()) metrics.push_back(reading.metric);
-    s.readings[name] = reading;
+    const std::string metric = find_metric(name, chip);
+    if (s.readings.try_emplace(name, CounterReading{metric}).second) metrics.push_back(metric);
   }
-  const std::vector<std::string> rejected = s.host->schedule(metrics);
+  const std::vector<std::string> rejected = s.host.schedule(metrics);
   for (auto& [name, reading] : s.readings) {
-    if (std::ranges::count(rejected, reading.metric) == 0) continue;
-    reading.reason = fmt::format("unavailable on {}: CUPTI {} does not know {} there", chip,
-                                 cupti_library().version, reading.metric);
+    if (std::ranges::count(rejected, reading.metric) > 0)
+      reading.reason = fmt::format("unavailable on {}: CUPTI {} does not know {} there", chip,
+                                   cupti_library().version, reading.metric);
   }
-  if (s.host->metrics().empty()) return;
+  if (s.host.metrics().empty()) return;
 
-  s.config = s.host->config_image();
+  s.config = s.host.config_image();
   s.passes = MetricHost::passes(s.config);
-  s.profiler.emplace();
+  s.enable();
   s.largest_batch = most_ranges;
-  while (s.largest_batch > 1 &&
-         s.profiler->counter_data_size(s.host->metrics(), s.largest_batch) > most_counter_data)
+  while (s.largest_batch > 1 && s.counter_data_size(s.largest_batch) > most_counter_data)
     s.largest_batch /= 2;
 }
 
@@ -333,16 +279,15 @@ std::vector<CounterSession::Readings> CounterSession::collect_batch(const Step& 
 
 void CounterSession::begin_kernel() {
   State& s = *state_;
-  if (!s.profiler) throw CounterError(CounterProblem::failed, "the chip has none of the counters");
-  s.make_room(1);
-  s.profiler->configure(s.config, s.counter_data, 1, RangeProfiler::Replay::by_cupti);
-  s.profiler->start();
+  if (!s.profiler) fail_counters("the chip has none of the counters");
+  s.configure(1, State::Replay::by_cupti);
+  s.start();
 }
 
 CounterSession::Readings CounterSession::end_kernel() {
   State& s = *state_;
-  check_cupti(s.profiler->stop().first, "cuptiRangeProfilerStop");
-  s.profiler->decode(1);
+  check_cupti(s.stop().first, "cuptiRangeProfilerStop");
+  s.decode();
   return s.read(0);
 }
 

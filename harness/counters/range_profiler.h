@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "harness/counters/catalogue.h"
-#include "harness/counters/counter_problem.h"
 #include "harness/counters/counters_active.h"
 
 namespace fathom {

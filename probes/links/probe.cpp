@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "harness/cuda_device.h"
 #include "harness/nvml_library.h"
 #include "models/bandwidth.h"
 #include "probes/claims.h"

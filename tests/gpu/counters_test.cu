@@ -72,7 +72,7 @@ TEST_CASE("a pointer chase waits on its load, by line and reason", "[counters][g
   std::uint64_t first = 0;  // samples
   for (int launch = 0; launch < 2; ++launch) {
     const PcProfile profile = sampler.collect([&] { chase(2000); });
-    CAPTURE(launch, profile.total_samples, profile.dropped_samples, profile.line_reason);
+    CAPTURE(launch, profile.line_reason);
     std::uint64_t samples = 0, on_load_line = 0, for_load = 0;
     for (const PcSample& sample : profile.samples) {
       CHECK(sample.function.find("chase") != std::string::npos);
@@ -88,8 +88,6 @@ TEST_CASE("a pointer chase waits on its load, by line and reason", "[counters][g
     if (launch == 0) first = samples;
     CHECK(samples > first / 2);
     CHECK(samples < first * 2);
-    CHECK(samples <= profile.total_samples);
-    CHECK(profile.dropped_samples == 0);
     CHECK(profile.line_reason.empty());
     CHECK(for_load > samples / 2);
     CHECK(on_load_line > samples / 2);

@@ -4,7 +4,6 @@
 #include "harness/counters/range_profiler.h"
 #include "harness/device_clocks.cuh"
 #include "harness/host_timer.h"
-#include "harness/sm_clock.h"
 #include "harness/timing.h"
 #include "results/statistics.h"
 #include "tests/gpu/gpu_fixture.h"

@@ -47,8 +47,7 @@ works() {
     [[ -e $prefix/share/fathom/$file ]] || fail "no $file"
   done
   for file in $(pages); do
-    [[ -s $prefix/share/man/man1/$file || -s $prefix/share/man/man1/$file.gz ]] ||
-      fail "no man page $file"
+    [[ -s $prefix/share/man/man1/$file ]] || fail "no man page $file"
   done
   [[ -d $prefix/libexec/fathom ]] || return 0 # a build without CUDA
   for file in "$prefix"/libexec/fathom/*; do

@@ -4,7 +4,6 @@
 #include "harness/energy.h"
 #include "harness/host_timer.h"
 #include "harness/runner.h"
-#include "harness/sm_clock.h"
 #include "harness/timing.h"
 #include "tests/testing.h"
 

@@ -1,32 +1,22 @@
 # shellcheck shell=bash disable=SC2154  # variables are shared with the entry script
-# From a bare machine to built programs: checks, installs, configures, builds.
+# From a bare machine to built programs, and tests: checks, installs, configures, builds, runs.
 
 set_up() {
   trap 'clear_progress; fail "$INTERRUPTED" "interrupted; the next call goes on from here"' INT TERM
   compiler=${CXX:-g++}
-  if [[ $install == no ]]; then
-    look_around
-    if ((${#missing[@]} + ${#wheels[@]})); then
-      list_missing
-      give_up "set-up is incomplete: start without --no-install, or install the above"
-    fi
+  look_around
+  if [[ $install == no ]] && ((${#missing[@]} + ${#wheels[@]})); then
+    list_missing
+    give_up "set-up is incomplete: start without --no-install, or install the above"
   fi
   prepare_build_folder
   : >"$log"
-  if [[ $install == yes ]]; then # after another call that may have installed something
-    look_around
-    install_missing
-  fi
+  install_missing
   configure
-  compile
+  logged "building" cmake --build "$build" --parallel "$(jobs_at_once)" --target "${targets[@]}" \
+    </dev/null || give_up_with_log "the build failed: see above and $log"
   exec {lock}>&-
   trap - INT TERM
-}
-
-look_around() {
-  refuse_too_old
-  find_toolkit
-  find_missing
 }
 
 prepare_build_folder() {
@@ -39,6 +29,7 @@ prepare_build_folder() {
   if ! flock -n "$lock"; then
     say "Another ./fathom is setting up in $build: waiting for it."
     flock "$lock"
+    look_around
   fi
 }
 
@@ -54,54 +45,40 @@ refuse_full_disk() {
   fi
 }
 
-# A line that changes when another GPU is put into the machine.
-gpu_models() {
-  cat /proc/driver/nvidia/gpus/*/information 2>/dev/null | grep -E '^(Model|GPU UUID)'
-}
-
 # One configuration that grows: the gate, CUDA and tests stay on once they were asked for. What was
 # built before stays as it is, since nobody's flags change; a command picks the targets it needs.
-# The stamp has a line each for the tools, the toolkit, CUDA's options and the others.
+# The stamp has a line each for the tools, CUDA's options with the machine's GPUs, and the others.
 configure() {
-  local stamp=$build/configure.stamp before=() tools options=() cuda other part fresh=()
+  local stamp=$build/configured before=('' '' '') tools options=() cuda other part fresh=()
   # MPI is optional, and may have come since.
   tools="$compiler $(command -v ninja) $(command -v mpicxx)"
   if [[ -e $build/CMakeCache.txt && -e $stamp ]]; then mapfile -t before <"$stamp"; fi
-  cuda=${before[2]-} other=${before[3]-}
+  cuda=${before[1]} other=${before[2]}
   if needed_by cuda; then
     options=(-DFATHOM_CUDA=ON -DFATHOM_ARCHITECTURES="${FATHOM_ARCHITECTURES-}"
       -DCMAKE_CUDA_COMPILER="$toolkit/bin/nvcc" -DCUDAToolkit_ROOT="$toolkit")
-    cuda="${options[*]} $(gpu_models | cksum)"
+    cuda="${options[*]} $(grep -hsE '^(Model|GPU UUID)' /proc/driver/nvidia/gpus/*/information)"
+    cuda=${cuda//$'\n'/ }
     export CUDAHOSTCXX=${CUDAHOSTCXX-${CXX-}}
-  else
-    toolkit=${before[1]-}
   fi
   for part in gate gpu_tests tests; do
     if needed_by $part && [[ $other != *FATHOM_${part^^}=ON* ]]; then
       other+="-DFATHOM_${part^^}=ON "
     fi
   done
-  if [[ "${before[*]}" == "$tools $toolkit $cuda $other" ]]; then return; fi
+  if [[ "${before[*]}" == "$tools $cuda $other" ]]; then return; fi
   # Only like this CMake lets go of another compiler or toolkit in its cache.
-  if [[ ${before[0]-} != "$tools" || ${before[1]-} != @(|"$toolkit") ]]; then
+  if [[ ${before[0]} != "$tools" || ${before[1]} != @(|"$cuda") ]]; then
     fresh=(--fresh -DFATHOM_{CUDA,GATE,TESTS,GPU_TESTS}"=OFF")
     if has_program ninja; then fresh+=(-G Ninja); fi
-    if ! needed_by cuda; then toolkit='' cuda=''; fi
+    if ! needed_by cuda; then cuda=''; fi
   fi
   refuse_full_disk
   rm -f "$stamp"
   # shellcheck disable=SC2086  # several options
   logged "configuring" cmake "${fresh[@]}" -S "$root" -B "$build" "${options[@]}" $other ||
-    build_failed "CMake could not configure the build"
-  printf '%s\n' "$tools" "$toolkit" "$cuda" "$other" >"$stamp"
-}
-
-build_failed() {
-  if grep -q 'No space left on device' "$log"; then
-    give_up "the disk under $build is full: make room and start again, which goes on from here," \
-      "or name another folder with --build-dir DIR"
-  fi
-  give_up_with_log "$1: see above and $log"
+    give_up_with_log "CMake could not configure the build: see above and $log"
+  printf '%s\n' "$tools" "$cuda" "$other" >"$stamp"
 }
 
 # As many jobs as cores, but 2 GB of memory for each: nvcc needs up to that.
@@ -113,9 +90,30 @@ jobs_at_once() {
   echo "$cores"
 }
 
-compile() {
-  local start=$SECONDS what=(--parallel "$(jobs_at_once)" --target "${targets[@]}")
-  NINJA_STATUS='[%f/%t] ' logged "building" cmake --build "$build" "${what[@]}" </dev/null ||
-    build_failed "the build failed"
-  if ((SECONDS - start > 5)); then say "Built in $(duration $((SECONDS - start)))."; fi
+names_of_tests() {
+  ctest --test-dir "$build" -N -LE "$left_out" "${ctest_flags[@]}" "$@" 2>/dev/null |
+    sed -n 's/^ *Test *#[0-9]*: //p'
+}
+
+# Runs the tests that this machine can run, and says which it cannot.
+run_tests() {
+  local skipped=() status=0
+  if ! has_gpu; then
+    mapfile -t skipped < <(names_of_tests -L '^gpu$')
+    left_out+='|^gpu$'
+  fi
+  if [[ -z ${skipped[*]}$(names_of_tests) ]]; then
+    fail "$BAD_INPUT" "no test matches '${ctest_flags[*]}' (slow ones need --all): 'ctest\
+ --test-dir $build -N' lists them"
+  fi
+  ctest --test-dir "$build" --output-on-failure --no-tests=ignore -j "$(jobs_at_once)" \
+    -LE "$left_out" "${ctest_flags[@]}" </dev/null || status=$CHECK_FAILED
+  if ((${#skipped[@]})); then
+    printf '\nSkipped for want of a GPU:\n'
+    printf '  %s\n' "${skipped[@]}"
+  fi
+  if [[ $kind != all ]]; then
+    printf "\nLeft out: slow tests, and without a GPU its own; './fathom test --all' has them.\n"
+  fi
+  return "$status"
 }

@@ -29,7 +29,7 @@ find_root() {
   if has_program sudo; then say "Root is needed for the packages alone, through sudo."; fi
   if ! has_program sudo || ! "${sudo[@]}" true 2>/dev/null; then
     give_up "installing packages needs root, which sudo does not give: have an administrator run" \
-      "'$by_hand'"
+      "'apt-get install ${missing[*]}'"
   fi
   as_root=(sudo "${as_root[@]}")
 }
@@ -38,23 +38,17 @@ apt() {
   "${as_root[@]}" apt-get -y -q --no-install-recommends -o DPkg::Lock::Timeout=300 "$@"
 }
 
-# The sentence is all that helps where no server answers; else the log has apt's own reason.
 apt_failed() {
-  local offline='Could not (resolve|connect)|Temporary failure|Unable to connect|Failed to fetch'
-  if grep -qE "$offline" "$log"; then
-    give_up "no network: apt-get could not fetch ${missing[*]}; start again once there is one," \
-      "or run 'sudo $by_hand' first ($log has its words)"
-  fi
-  give_up_with_log "apt-get could not install ${missing[*]}: put right what it says above, or run" \
-    "'sudo $by_hand' first"
+  give_up_with_log "apt-get could not install ${missing[*]}: put right what it says above, such as" \
+    "the network, and start again, or run 'sudo apt-get install ${missing[*]}' first"
 }
 
 install_packages() {
-  local by_hand="apt-get install ${missing[*]}" package packages=() backports=()
+  local package packages=() backports=()
   find_root
   say "Installing with apt-get: ${missing[*]}"
-  logged "reading the package lists" apt update ||
-    say "apt-get update failed; going on with the lists that are there."
+  # Without new lists those that are there may do.
+  logged "reading the package lists" apt update
   for package in "${missing[@]}"; do
     # Debian 12 itself has version 2.
     if [[ $package == catch2 ]] && ! at_least 3 "$(candidate catch2)"; then
@@ -79,8 +73,6 @@ install_from_backports() {
   codename=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
   mirror=$(apt-get indextargets --format "\$(REPO_URI)" 'Created-By: Packages' \
     "Release: $codename" "Component: main" | head -n 1)
-  [[ -n $mirror ]] || give_up "apt names no mirror for $codename: install $* by hand in the" \
-    "version of $codename-backports, then start again"
   folder=$(mktemp -d "$build/backports.XXXXXX")
   mkdir -p "$folder/lists/partial"
   echo "deb [signed-by=$keyring] $mirror $codename-backports main" >"$folder/backports.list"
@@ -94,22 +86,20 @@ install_from_backports() {
 }
 
 install_wheels() {
-  local python=python3 name arguments from staging=$build/toolkit.new
-  if ! python3 -m pip --version >/dev/null 2>&1; then
+  local name from staging=$build/toolkit.new python=python3
+  if ! has_pip; then # but an environment of its own would have it
     python=$build/toolkit-python/bin/python3
-    "$python" -m pip --version >/dev/null 2>&1 ||
-      logged "preparing a Python environment" python3 -m venv --clear "$build/toolkit-python" ||
+    logged "preparing Python" python3 -m venv --clear "$build/toolkit-python" ||
       give_up_with_log "python3 could not make an environment for the wheels"
   fi
   for name in "${wheels[@]}"; do
-    say "Fetching $(describe_wheels "$name"), into $build/toolkit"
+    say "Fetching ${reasons[$name]}, into $build/toolkit"
     rm -rf "$staging"
-    arguments=(-m pip install --disable-pip-version-check --no-deps --require-hashes
-      --only-binary=:all: --target "$staging" -r "$root/tools/setup/requirements/$name.txt")
-    logged "fetching $name" "$python" "${arguments[@]}" ||
-      give_up "pip could not fetch the wheels of $name: see to the network and start again" \
-        "('$python ${arguments[*]}' shows what is wrong)," \
-        "or install the CUDA toolkit 12.8 or newer and set CUDA_HOME"
+    logged "fetching $name" "$python" -m pip install --disable-pip-version-check --no-deps \
+      --require-hashes --only-binary=:all: --target "$staging" \
+      -r "$root/tools/setup/requirements/$name.txt" ||
+      give_up_with_log "pip could not fetch the wheels of $name: see to the network and start" \
+        "again, or install the CUDA toolkit 12.8 or newer and set CUDA_HOME"
     mkdir -p "$build/toolkit"
     from=$staging/nvidia/cu13
     if [[ ! -d $from ]]; then from=$staging; fi

@@ -7,10 +7,12 @@ declare -gA level=([host]=0 [cuda]=1 [gate]=2 [tests]=2 [all]=3)
 # Those that need a GPU are built where there is one, and with --all.
 needed_by() {
   local tier=$1
-  if [[ $tier == gate && -n $gate ]]; then return; fi
-  if [[ $tier == gpu_tests ]]; then
-    if gpu_answers; then tier=tests; else tier=all; fi
-  fi
+  case $tier in
+    gate) if [[ -n $gate ]]; then return; fi ;;
+    wheels) if ((${#wheels[@]})); then return; else return 1; fi ;;
+    gpu_tests) if has_gpu; then tier=tests; else tier=all; fi ;;
+    explain) if [[ $command == explain ]]; then tier=cuda; else tier=tests; fi ;;
+  esac
   ((level[$tier] <= level[$kind]))
 }
 
@@ -20,20 +22,18 @@ version_of() { "$@" 2>/dev/null </dev/null | grep -oE '[0-9]+(\.[0-9]+)*' | head
 has_program() { PATH=$PATH:/usr/sbin command -v "$1" >/dev/null; }
 has_compiler() { has_program "${compiler%% *}"; }
 can_link_fuzzer() {
-  echo 'extern "C" int LLVMFuzzerTestOneInput() { return 0; }' |
-    clang++ -fsanitize=fuzzer,address,undefined -x c++ - -o /dev/null 2>/dev/null
+  clang++ -fsanitize=fuzzer,address,undefined -x c++ - -o /dev/null 2>/dev/null \
+    <<<'extern "C" int LLVMFuzzerTestOneInput() { return 0; }'
 }
+has_pip() { python3 -m pip --version &>/dev/null; }
+can_have_pip() { has_pip || python3 -c 'import ensurepip, venv' 2>/dev/null; }
 
 # Nothing is installed over a compiler or a CMake that is there: which to use is the user's choice.
 refuse_too_old() {
   local version
-  if ! has_compiler && [[ -n ${CXX-} ]]; then
-    give_up "CXX names the compiler '$CXX', and there is none of that name: name another, or" \
-      "leave CXX empty for g++"
-  fi
   # shellcheck disable=SC2086  # CXX may have flags in it
   version=$(version_of $compiler -dumpversion)
-  if has_compiler && ! at_least 12 "$version"; then
+  if [[ -n ${CXX-} ]] || has_compiler && ! at_least 12 "$version"; then
     give_up "the compiler $compiler is version ${version:-unknown}, and Fathom needs 12 or newer:" \
       "install one and name it, as in CXX=g++-12 ./fathom $command"
   fi
@@ -48,97 +48,94 @@ refuse_too_old() {
 is_there() {
   local name folder folders
   case $1 in
-    *'()') "${1%??}" ;;
-    import:*) /usr/bin/python3 -c "import ${1#*:}" 2>/dev/null ;;
+    *'()') "${1%??}" && return ;;
+    import:*) /usr/bin/python3 -c "import ${1#*:}" 2>/dev/null && return ;;
     *.h | *.hpp)
       IFS=: read -ra folders <<<"/usr/include:/usr/local/include:${CPATH-}:${CMAKE_PREFIX_PATH-}"
       for folder in "${folders[@]}"; do
         if [[ -e $folder/$1 || -e $folder/include/$1 ]]; then return; fi
       done
-      return 1
       ;;
     *)
       for name in ${1//,/ }; do
         if has_program "$name"; then return; fi
       done
-      return 1
       ;;
   esac
-}
-
-# Fills missing[] with names of packages and reasons[] with what each is for.
-find_missing() {
-  local package needed found why
-  missing=() reasons=()
-  while read -r package needed found why; do
-    if needed_by "$needed" && ! is_there "$found"; then
-      missing+=("$package") reasons+=("$why")
-    fi
-  done < <(grep '^[a-z]' "$root/cmake/dependencies.txt")
-  if ((${#wheels[@]})); then
-    if ! python3 -m pip --version && ! python3 -c 'import ensurepip, venv'; then
-      missing+=(python3-venv) reasons+=("installs wheels: ${wheels[*]}")
-    fi &>/dev/null
-    if [[ ! -e /etc/ssl/certs/ca-certificates.crt && -z ${PIP_CERT-}${SSL_CERT_FILE-} ]]; then
-      missing+=(ca-certificates) reasons+=("lets the download of the wheels be trusted")
-    fi
-  fi
-}
-
-# release_of NVCC: its banner has years before the version, "release 13.0, V13.0.88".
-release_of() { "$1" --version 2>/dev/null | sed -nE 's/.*release ([0-9.]+),.*/\1/p'; }
-
-# complete_toolkit DIR: version 12.8 or newer, with CUPTI's headers and CUB.
-complete_toolkit() {
-  at_least 12.8 "$(release_of "$1/bin/nvcc")" && [[ -e $1/include/cuda_runtime.h ]] &&
-    [[ -e $1/include/cub/version.cuh || -e $1/include/cccl/cub/version.cuh ]] &&
-    [[ -e $1/include/cupti_range_profiler.h || -e $1/extras/CUPTI/include/cupti_range_profiler.h ]]
-}
-
-# Sets toolkit to the folder of the machine's own toolkit, or to <build>/toolkit, and wheels[] to
-# the names of the sets of wheels (tools/setup/requirements) that are still to be installed there.
-find_toolkit() {
-  local folder nvcc
-  toolkit='' wheels=()
-  if ! needed_by cuda; then return; fi
-  if [[ ${FATHOM_TOOLKIT-} != wheels ]]; then
-    nvcc=$(readlink -f "$(command -v nvcc)")
-    for folder in "${CUDA_HOME-}" "${CUDA_PATH-}" "${nvcc%/bin/nvcc}" /usr/local/cuda; do
-      if [[ -z $folder ]]; then continue; fi
-      if complete_toolkit "$folder"; then toolkit=$folder && break; fi
-      # The one that the user named is not passed over in silence.
-      if [[ $folder == "${CUDA_HOME-}" ]]; then
-        nvcc=$(release_of "$folder/bin/nvcc")
-        give_up "the CUDA toolkit in CUDA_HOME=$folder is version ${nvcc:-unknown}," \
-          "and Fathom needs 12.8 or newer with CUPTI and CUB: name another, or set" \
-          "FATHOM_TOOLKIT=wheels, which fetches one"
-      fi
-    done
-  fi
-  if [[ -z $toolkit ]]; then
-    toolkit=$build/toolkit
-    want_wheels toolkit
-  fi
-  if needed_by tests; then
-    [[ -x $toolkit/bin/cuobjdump && -x $toolkit/bin/nvdisasm ]] || want_wheels disassembler
-  fi
-  if needed_by tests || [[ ${command-} == explain ]]; then
-    [[ -x $toolkit/bin/compute-sanitizer ]] || want_wheels sanitizer
-  fi
-  if needed_by all; then want_wheels accessibility; fi
+  return 1
 }
 
 # A mark with the checksum of the requirements says what <build>/toolkit holds.
 mark_of() {
   echo "$build/toolkit/.$1-$(cksum <"$root/tools/setup/requirements/$1.txt" | tr ' ' -)"
 }
-want_wheels() { [[ -e $(mark_of "$1") ]] || wheels+=("$1"); }
+# has_wheels NAME PROGRAMS: whether they were fetched, or the machine's toolkit has the programs.
+has_wheels() {
+  local name
+  if [[ -e $(mark_of "$1") ]]; then return; fi
+  if [[ $toolkit == "$build/toolkit" ]]; then return 1; fi
+  for name in ${2//,/ }; do
+    if [[ ! -x $toolkit/bin/$name ]]; then return 1; fi
+  done
+}
 
-describe_wheels() { sed -n "s/^+$1 *//p" "$root/cmake/dependencies.txt"; }
+# Fills missing[] with names of packages, wheels[] with those of sets of wheels for <build>/toolkit,
+# and reasons[] with what each is for.
+find_missing() {
+  local name needed found why
+  declare -gA reasons=()
+  missing=() wheels=()
+  while read -r name needed found why; do
+    if ! needed_by "$needed"; then continue; fi
+    reasons[${name#+}]=$why
+    if [[ $name == +* ]]; then
+      has_wheels "${name#+}" "$found" || wheels+=("${name#+}")
+    else
+      is_there "$found" || missing+=("$name")
+    fi
+  done < <(grep '^[a-z+]' "$root/cmake/dependencies.txt")
+}
 
 list_missing() {
-  local i
+  local name
   say "Missing on this machine for 'fathom $command':"
-  for i in "${!missing[@]}"; do printf '  %-20s %s\n' "${missing[i]}" "${reasons[i]}" >&2; done
-  for i in "${wheels[@]}"; do printf '  %-20s %s\n' "$i" "$(describe_wheels "$i")" >&2; done
+  for name in "${missing[@]}" "${wheels[@]}"; do
+    printf '  %-20s %s\n' "$name" "${reasons[$name]}" >&2
+  done
+}
+
+# complete_toolkit DIR: of version 12.8 or newer, with the runtime's, CUPTI's and CUB's headers.
+# Sets release, since nvcc's banner has years before its "release 13.0, V13.0.88".
+complete_toolkit() {
+  release=$("$1/bin/nvcc" --version 2>/dev/null | sed -nE 's/.*release ([0-9.]+),.*/\1/p')
+  at_least 12.8 "$release" && [[ -e $1/include/cuda_runtime.h ]] &&
+    [[ -e $1/include/cub/version.cuh || -e $1/include/cccl/cub/version.cuh ]] &&
+    [[ -e $1/include/cupti_range_profiler.h || -e $1/extras/CUPTI/include/cupti_range_profiler.h ]]
+}
+
+# Sets toolkit to the folder of the machine's own toolkit, or to <build>/toolkit.
+find_toolkit() {
+  local folder nvcc release
+  toolkit=''
+  if ! needed_by cuda; then return; fi
+  toolkit=$build/toolkit
+  if [[ ${FATHOM_TOOLKIT-} == wheels ]]; then return; fi
+  nvcc=$(readlink -f "$(command -v nvcc)")
+  for folder in "${CUDA_HOME-}" "${nvcc%/bin/nvcc}" /usr/local/cuda; do
+    if [[ -z $folder ]]; then continue; fi
+    if complete_toolkit "$folder"; then toolkit=$folder && return; fi
+    # The one that the user named is not passed over in silence.
+    if [[ $folder == "${CUDA_HOME-}" ]]; then
+      give_up "the CUDA toolkit in CUDA_HOME=$folder is version ${release:-unknown}," \
+        "and Fathom needs 12.8 or newer with CUPTI and CUB: name another, or set" \
+        "FATHOM_TOOLKIT=wheels, which fetches one"
+    fi
+  done
+}
+
+# Before the lock, and after another call that held it and may have installed something.
+look_around() {
+  refuse_too_old
+  find_toolkit
+  find_missing
 }

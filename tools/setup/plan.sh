@@ -12,11 +12,11 @@ plan() {
       kind=cuda targets+=(fathom-explain)
       ;;
     run | build) plan_measuring default ;;
-    compare) if compares_other_tools; then gate=yes targets+=(fathom-gate); fi ;;
+    compare) gate=yes targets+=(fathom-gate) ;; # which reads other tools' files
     check | baseline | history) gate=yes targets=(fathom-gate) tool=$build/bin/fathom-gate ;;
     fleet)
       gate=yes targets+=(fathom-fleet)
-      if [[ ${arguments[1]-} == run ]]; then plan_measuring quick; fi
+      if [[ ${arguments[1]-} == run ]]; then targets+=(fleet) && plan_measuring quick; fi
       ;;
   esac
 }
@@ -28,26 +28,11 @@ has_gpu() {
 }
 builds_for_gpu() { [[ -n ${FATHOM_ARCHITECTURES-} ]] || has_gpu; }
 
-# Whether a file of another tool is compared, which the gate reads. A document of Fathom says so.
-compares_other_tools() {
-  local i file
-  for ((i = 1; i < ${#arguments[@]}; i++)); do
-    file=${arguments[i]}
-    case $file in
-      --markdown | --json) ((i++)) ;;
-      *)
-        if [[ -d $file ]]; then return; fi
-        if [[ -f $file ]] && ! grep -qF '"fathom":' -- "$file"; then return; fi
-        ;;
-    esac
-  done
-  return 1
-}
-
 # plan_measuring DEFAULT_SUITE: the programs of --suite or --probe. Names that do not exist are left
 # to the tool, which knows similar ones.
 plan_measuring() {
   local i value suite=$1 probes=()
+  if ! builds_for_gpu; then return; fi
   for ((i = 1; i < ${#arguments[@]}; i++)); do
     value=${arguments[i + 1]-}
     if [[ ${arguments[i]} == *=* ]]; then value=${arguments[i]#*=}; fi
@@ -57,15 +42,27 @@ plan_measuring() {
       --probe) probes+=("$value") ;;
     esac
   done
-  if [[ $command == fleet ]]; then targets+=(fleet); fi
-  if ! builds_for_gpu; then return; fi
   kind=cuda
-  if ((${#probes[@]})); then targets+=(fathom-device); fi
+  if ((${#probes[@]})); then targets+=(fathom-device) suite=''; fi
   for value in "${probes[@]}"; do
     if [[ -d $root/probes/$value ]]; then targets+=("probe_$value"); fi
     if [[ $value == gemm?(_ladder) ]]; then targets+=(gemm_ladder); fi
   done
-  if ((${#probes[@]} == 0)) && grep -qF "set(FATHOM_SUITE_$suite " "$root/cmake/Suites.cmake"; then
+  if grep -qF "set(FATHOM_SUITE_$suite " "$root/cmake/Suites.cmake"; then
     targets+=("suite_${suite//-/_}")
   fi
+}
+
+# The arguments of `test`: --all, and what goes to ctest. Several -LE are made one, since ctest
+# leaves out only what each of them matches.
+plan_tests() {
+  local i
+  kind=tests targets=(fathom_tests) left_out='^slow$' ctest_flags=()
+  for ((i = 1; i < ${#arguments[@]}; i++)); do
+    case ${arguments[i]} in
+      --all) kind=all left_out=${left_out/#^slow/^} ;;
+      -LE) left_out+="|${arguments[++i]-}" ;;
+      *) ctest_flags+=("${arguments[i]}") ;;
+    esac
+  done
 }

@@ -16,7 +16,7 @@ say() { printf '%s\n' "${bold}fathom:${plain} $*" >&2; }
 # fail CODE SENTENCE: ends with the exit code.
 fail() {
   clear_progress
-  printf '%s\n' "${bold}fathom:${plain} ${red}$2${plain}" >&2
+  say "$red$2$plain"
   exit "$1"
 }
 
@@ -34,58 +34,46 @@ give_up_with_log() {
   give_up "$@"
 }
 
-# "75" -> "1 min 15 s"
-duration() {
-  if (($1 < 60)); then printf '%d s' "$1"; else printf '%d min %d s' $(($1 / 60)) $(($1 % 60)); fi
-}
-
-# progress TEXT: one line that is written over; without a terminal a line every half minute.
-next_line=0
-progress() {
-  if [[ -t 2 ]]; then
-    printf '\r\e[K%s' "${1:0:${COLUMNS:-80}-1}" >&2
-  elif ((SECONDS >= next_line)); then
-    say "$1"
-    next_line=$((SECONDS + 30))
-  fi
-}
-clear_progress() {
-  if [[ -n ${ticker-} ]]; then kill "$ticker" 2>/dev/null && wait "$ticker" 2>/dev/null; fi
-  ticker='' next_line=0
-  if [[ -t 2 ]]; then printf '\r\e[K' >&2; fi
-}
-
-# logged TITLE COMMAND...: runs the command with its output in the log, and shows meanwhile how long
-# it has taken and what it last wrote.
+# logged TITLE COMMAND...: runs the command with its output in the log. On a terminal a line shows
+# meanwhile how long it has taken and what it last wrote.
 logged() {
   local title=$1 status
   shift
   printf '\n== %s\n+ %s\n' "$title" "$*" >>"$log"
-  # The clock is what runs in the background, so that Ctrl-C reaches the command. It holds neither
-  # the lock of the set-up nor the reader of what is said.
-  show_clock "$title" {lock}>&- >/dev/null & ticker=$!
+  # The clock is what runs in the background, so that Ctrl-C reaches the command. It does not hold
+  # the lock of the set-up.
+  if [[ -t 2 ]]; then show_clock "$title" {lock}>&- >/dev/null & ticker=$!; fi
   "$@" >>"$log" 2>&1
   status=$?
   clear_progress
   return $status
 }
 
-# A build may have nothing to do: it says nothing in its first second, then what is left, by ninja's
-# "[12/345] ..." or make's "[ 12%] ...".
+clear_progress() {
+  if [[ -z ${ticker-} ]]; then return; fi
+  kill "$ticker" 2>/dev/null && wait "$ticker" 2>/dev/null
+  ticker=''
+  printf '\r\e[K' >&2
+}
+
+# What is left of a build, by ninja's "[12/345] ..." or make's "[ 12%] ...".
 show_clock() {
-  local start=$SECONDS line done=0 total left
-  if [[ $1 == building ]]; then sleep 1 2>/dev/null; fi
-  while kill -0 $$ 2>/dev/null; do
+  local start=$SECONDS line text done=0 total left
+  while sleep 0.5 2>/dev/null && kill -0 $$ 2>/dev/null; do
     line=$(tail -n 1 "$log" | tr -cd '[:print:]')
-    if [[ $1 == building && $line =~ ^\[\ *([0-9]+)(/([0-9]+)|%)\] ]]; then
+    if [[ $line =~ ^\[\ *([0-9]+)(/([0-9]+)|%)\] ]]; then
       done=${BASH_REMATCH[1]} total=${BASH_REMATCH[3]:-100}
     fi
+    text="$1, $(duration $((SECONDS - start))): $line"
     if ((done > 0)); then
       left=$(((SECONDS - start) * (total - done) / done))
-      progress "$1 $done of $total, about $(duration $left) left"
-    else
-      progress "$1, $(duration $((SECONDS - start))): $line"
+      text="$1 $done of $total, about $(duration $left) left"
     fi
-    sleep 0.5 2>/dev/null
+    printf '\r\e[K%s' "${text:0:${COLUMNS:-80}-1}" >&2
   done
+}
+
+# "75" -> "1 min 15 s"
+duration() {
+  if (($1 < 60)); then printf '%d s' "$1"; else printf '%d min %d s' $(($1 / 60)) $(($1 % 60)); fi
 }

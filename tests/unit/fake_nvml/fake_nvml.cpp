@@ -117,11 +117,8 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char* bus_id, void** device) {
   return not_found;
 }
 
-int nvmlDeviceGetName(void* device, char* out, unsigned size) {
-  return text_answer("name", device == &gpus[0] ? "Fake H200" : "Second fake H200", out, size);
-}
-int nvmlDeviceGetVbiosVersion(void*, char* out, unsigned size) {
-  return text_answer("vbios", "96.00.BC.00.01", out, size);
+int nvmlDeviceGetVbiosVersion(void* device, char* out, unsigned size) {
+  return text_answer("vbios", device == &gpus[0] ? "96.00.BC.00.01" : "96.00.BC.00.02", out, size);
 }
 
 // Functions that answer one number of a GPU, in NVML's unit.
@@ -177,9 +174,6 @@ int nvmlDeviceGetNvLinkState(void*, unsigned link, unsigned* up) {
 }
 int nvmlDeviceGetTemperature(void*, unsigned sensor, unsigned* celsius) {
   return sensor == 0 ? gpu_answer("temperature", 31, celsius) : invalid_argument;
-}
-int nvmlDeviceGetTemperatureThreshold(void*, unsigned which, unsigned* celsius) {
-  return which == 1 ? gpu_answer("slowdown_temperature", 89, celsius) : invalid_argument;
 }
 
 int nvmlDeviceGetEccMode(void*, unsigned* current, unsigned* pending) {
