@@ -91,15 +91,10 @@ int limit_by_shared(const SmLimits& sm, const KernelResources& kernel, int& per_
   per_block = round_up(wanted + sm.shared_reserved_per_block, sm.shared_granularity);
   if (per_block > sm.shared_bytes_per_block + sm.shared_reserved_per_block) return 0;
   if (per_block == 0) return INT_MAX;
-  int pool = sm.shared_bytes;
-  if (kernel.carveout_percent >= 0) {
-    // A preference is rounded up to a size that exists, and gives way to a block that needs more.
-    const int preferred =
-        smallest_carveout(sm, static_cast<int>(static_cast<std::int64_t>(kernel.carveout_percent) *
-                                               sm.shared_bytes / 100));
-    pool = preferred >= per_block ? preferred : smallest_carveout(sm, per_block);
-  }
-  return pool / per_block;
+  if (kernel.carveout_percent < 0) return sm.shared_bytes / per_block;
+  // A preference is rounded up to a size that exists, and gives way to a block that needs more.
+  const int preferred = kernel.carveout_percent * sm.shared_bytes / 100;
+  return smallest_carveout(sm, std::max(preferred, per_block)) / per_block;
 }
 
 std::string describe(const SmLimits& sm, const KernelResources& kernel, const Occupancy& o) {
