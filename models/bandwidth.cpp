@@ -20,13 +20,14 @@ void require_positive(const char* of, std::initializer_list<double> figures) {
     if (!(figure > 0)) refuse("%s needs positive figures, one of them is %g", of, figure);
 }
 
-PhysicalBound data_stage_bound(const PhysicalDevice& d, const char* name) {
-  require_positive(name, {real(d.sms), d.sm_clock_hz, real(d.l1_bytes_per_clock)});
+/// What all SMs do in a second that each does `per_clock` times.
+PhysicalBound sm_bound(const PhysicalDevice& d, const char* name, int per_clock, const char* what) {
+  require_positive(name, {real(d.sms), d.sm_clock_hz, real(per_clock)});
   return {.name = name,
           .unit = "B/s",
-          .value = d.sms * d.sm_clock_hz * d.l1_bytes_per_clock,
-          .source = formatted("%d SMs x %.0f MHz x %d B/clk", d.sms, d.sm_clock_hz / 1e6,
-                              d.l1_bytes_per_clock)};
+          .value = d.sms * d.sm_clock_hz * per_clock,
+          .source =
+              formatted("%d SMs x %.0f MHz x %d %s", d.sms, d.sm_clock_hz / 1e6, per_clock, what)};
 }
 
 /// The ceilings of `bytes` useful bytes. Memory and latency come first.
@@ -113,20 +114,18 @@ PhysicalBound pcie_bandwidth_bound(int generation, int lanes) {
 }
 
 PhysicalBound shared_bandwidth_bound(const PhysicalDevice& d) {
-  return data_stage_bound(d, "shared_bandwidth");
+  return sm_bound(d, "shared_bandwidth", d.l1_bytes_per_clock, "B/clk");
 }
 
 PhysicalBound l1_bandwidth_bound(const PhysicalDevice& d) {
-  return data_stage_bound(d, "l1_bandwidth");
+  return sm_bound(d, "l1_bandwidth", d.l1_bytes_per_clock, "B/clk");
 }
 
 PhysicalBound fp32_fma_bound(const PhysicalDevice& d) {
-  require_positive("fp32_fma", {real(d.sms), d.sm_clock_hz, real(d.fp32_per_clock)});
-  return {.name = "fp32_fma",
-          .unit = "FLOP/s",
-          .value = d.sms * d.sm_clock_hz * d.fp32_per_clock * 2,
-          .source = formatted("%d SMs x %.0f MHz x %d FMA x 2", d.sms, d.sm_clock_hz / 1e6,
-                              d.fp32_per_clock)};
+  PhysicalBound bound = sm_bound(d, "fp32_fma", d.fp32_per_clock, "FMA x 2");
+  bound.unit = "FLOP/s";
+  bound.value *= 2;
+  return bound;
 }
 
 StreamExpectation expected_stream(const StreamDevice& device, const StreamKernel& kernel) {

@@ -67,20 +67,20 @@ StreamCost tile_cost(const TransposePattern& p, const TilePlace& place, std::uin
   return total;
 }
 
-/// One dimension cut into tiles: `count` of them cost as the one with number `index`, and each is
-/// `length` long.
-struct TileClass {
+/// Accesses cut into blocks, or a dimension into tiles: `count` of them cost as the one with number
+/// `index`, and each is `length` long.
+struct Piece {
   std::uint64_t index, count, length;
 };
 
-/// A tile's cost depends on where its start lies in a sector, which repeats at the latest after 32
-/// tiles; only the last can be shorter.
-std::vector<TileClass> classes(std::uint64_t length, std::uint64_t tile) {
-  std::vector<TileClass> result;
-  const std::uint64_t whole = length / tile;
+/// What a piece costs depends on where its start lies in a sector, which repeats at the latest
+/// after 32 pieces; only the last can be shorter.
+std::vector<Piece> pieces(std::uint64_t all, std::uint64_t length) {
+  std::vector<Piece> result;
+  const std::uint64_t whole = all / length;
   for (std::uint64_t i = 0; i < std::min(whole, sector_bytes); ++i)
-    result.push_back({i, (whole - i + sector_bytes - 1) / sector_bytes, tile});
-  if (length % tile != 0) result.push_back({whole, 1, length % tile});
+    result.push_back({i, (whole - i + sector_bytes - 1) / sector_bytes, length});
+  if (all % length != 0) result.push_back({whole, 1, all % length});
   return result;
 }
 
@@ -131,19 +131,10 @@ StreamCost stream_cost(const StreamPattern& p) {
   if (p.instructions_per_access < 1)
     refuse("an access is at least one instruction, not %d", p.instructions_per_access);
   const auto threads = static_cast<std::uint64_t>(p.threads_per_block);
-  const std::uint64_t block_bytes = threads * stride_of(p);
-  const std::uint64_t blocks = p.accesses / threads;
-  const auto tail = static_cast<int>(p.accesses % threads);
-
-  // What a block costs depends on where its start lies in a sector, and that repeats at the latest
-  // after 32 blocks.
   StreamCost total;
-  const std::uint64_t period = block_bytes % sector_bytes == 0 ? 1 : sector_bytes;
-  for (std::uint64_t b = 0; b < std::min(blocks, period); ++b) {
-    const std::uint64_t repeats = (blocks - b + period - 1) / period;
-    total += repeats * block_cost(p, p.base_offset + b * block_bytes, p.threads_per_block);
-  }
-  if (tail != 0) total += block_cost(p, p.base_offset + blocks * block_bytes, tail);
+  for (const auto& [block, count, length] : pieces(p.accesses, threads))
+    total += count * block_cost(p, p.base_offset + block * threads * stride_of(p),
+                                static_cast<int>(length));
   return total;
 }
 
@@ -208,8 +199,8 @@ TransposeCost transpose_cost(const TransposePattern& p) {
   const auto tile = static_cast<std::uint64_t>(p.tile);
   const auto element = static_cast<std::uint64_t>(p.element_bytes);
   TransposeCost total;
-  for (const TileClass& y : classes(p.rows, tile)) {
-    for (const TileClass& x : classes(p.columns, tile)) {
+  for (const Piece& y : pieces(p.rows, tile)) {
+    for (const Piece& x : pieces(p.columns, tile)) {
       const std::uint64_t row = y.index * tile, column = x.index * tile;
       const std::uint64_t source = p.load_base + (row * p.columns + column) * element;
       const std::uint64_t result = p.store_base + (column * p.rows + row) * element;

@@ -294,12 +294,9 @@ std::span<const GpuSpec> gpu_table() { return table; }
 
 const GpuSpec* find_gpu(std::string_view name) {
   const std::string wanted = normalised(name);
-  if (wanted.empty()) return nullptr;
-  for (const GpuSpec& gpu : gpu_table()) {
-    if (wanted == normalised(gpu.name)) return &gpu;
-    for (const std::string_view device_name : gpu.device_names)
-      if (wanted == normalised(device_name)) return &gpu;
-  }
+  for (const GpuSpec& gpu : gpu_table())
+    for (const std::string_view known : {gpu.name, gpu.device_names[0], gpu.device_names[1]})
+      if (!known.empty() && normalised(known) == wanted) return &gpu;
   return nullptr;
 }
 

@@ -46,31 +46,24 @@ constexpr std::array table{
     limits(10, 3, 64, 32, carveouts_228, 256, 128), limits(11, 0, 48, 24, carveouts_228, 256, 128),
     limits(12, 0, 48, 24, carveouts_100, 128, 128), limits(12, 1, 48, 24, carveouts_100, 128, 128)};
 
-constexpr int static_shared_limit = 48 * 1024;
-
 int round_up(int value, int unit) { return (value + unit - 1) / unit * unit; }
 
 int warps_of(const KernelResources& kernel) {
   return (kernel.threads_per_block - 1) / warp_size + 1;
 }
 
-void validate(const KernelResources& kernel) {
-  if (kernel.threads_per_block < 1)
-    refuse("a block has at least 1 thread, not %d", kernel.threads_per_block);
-  if (kernel.threads_per_block > (1 << 20) || kernel.registers_per_thread > (1 << 16) ||
-      kernel.dynamic_shared_bytes > (1 << 30))
-    refuse(
-        "a block of over 2^20 threads, 2^16 registers a thread or 1 GiB of shared memory is beyond "
-        "any GPU");
-  if (kernel.registers_per_thread < 0 || kernel.static_shared_bytes < 0 ||
-      kernel.dynamic_shared_bytes < 0)
-    refuse("registers and shared memory of a kernel cannot be negative");
-  if (kernel.static_shared_bytes > static_shared_limit)
-    refuse("static shared memory is limited to 49152 bytes a block, not %d; make the rest dynamic",
-           kernel.static_shared_bytes);
-  if (kernel.carveout_percent < -1 || kernel.carveout_percent > 100)
-    refuse("the shared memory carve-out is -1 (driver's choice) or 0 to 100 %%, not %d",
-           kernel.carveout_percent);
+void validate(const KernelResources& k) {
+  const struct {
+    const char* what;
+    int value, lowest, highest;
+  } amounts[] = {{"threads", k.threads_per_block, 1, 1 << 20},
+                 {"registers a thread", k.registers_per_thread, 0, 1 << 16},
+                 {"bytes of static shared memory", k.static_shared_bytes, 0, 48 * 1024},
+                 {"bytes of dynamic shared memory", k.dynamic_shared_bytes, 0, 1 << 30},
+                 {"% of carve-out (-1: the driver's choice)", k.carveout_percent, -1, 100}};
+  for (const auto& [what, value, lowest, highest] : amounts)
+    if (value < lowest || value > highest)
+      refuse("a block has %d to %d %s, not %d", lowest, highest, what, value);
 }
 
 int smallest_carveout(const SmLimits& sm, int bytes) {
@@ -98,15 +91,10 @@ int limit_by_shared(const SmLimits& sm, const KernelResources& kernel, int& per_
   per_block = round_up(wanted + sm.shared_reserved_per_block, sm.shared_granularity);
   if (per_block > sm.shared_bytes_per_block + sm.shared_reserved_per_block) return 0;
   if (per_block == 0) return INT_MAX;
-  int pool = sm.shared_bytes;
-  if (kernel.carveout_percent >= 0) {
-    // A preference is rounded up to a size that exists, and gives way to a block that needs more.
-    const int preferred =
-        smallest_carveout(sm, static_cast<int>(static_cast<std::int64_t>(kernel.carveout_percent) *
-                                               sm.shared_bytes / 100));
-    pool = preferred >= per_block ? preferred : smallest_carveout(sm, per_block);
-  }
-  return pool / per_block;
+  if (kernel.carveout_percent < 0) return sm.shared_bytes / per_block;
+  // A preference is rounded up to a size that exists, and gives way to a block that needs more.
+  const int preferred = kernel.carveout_percent * sm.shared_bytes / 100;
+  return smallest_carveout(sm, std::max(preferred, per_block)) / per_block;
 }
 
 std::string describe(const SmLimits& sm, const KernelResources& kernel, const Occupancy& o) {
@@ -120,27 +108,6 @@ std::string describe(const SmLimits& sm, const KernelResources& kernel, const Oc
   }
   return formatted("%.1f %% (%d of %d warps, %d blocks per SM), limited by %s", 100 * o.fraction,
                    o.warps, sm.warps, o.blocks, name(o.limiter));
-}
-
-/// The first of `values`, each put into the kernel by `set`, with which more warps are resident.
-template <typename Set>
-void add_step(std::vector<OccupancyStep>& steps, const SmLimits& sm, const KernelResources& kernel,
-              const char* resource, int now, int first, int unit, int lowest, Set set) {
-  const int warps_now = occupancy(sm, kernel).warps;
-  for (int value = first; value >= lowest; value -= unit) {
-    KernelResources changed = kernel;
-    set(changed, value);
-    Occupancy then = occupancy(sm, changed);
-    if (then.warps <= warps_now) continue;
-    std::string sentence = formatted("%d %s fewer (%d -> %d) gives %.1f %%", now - value, resource,
-                                     now, value, 100 * then.fraction);
-    steps.push_back({.resource = resource,
-                     .now = now,
-                     .needed = value,
-                     .then = std::move(then),
-                     .sentence = std::move(sentence)});
-    return;
-  }
 }
 
 }  // namespace
@@ -182,27 +149,38 @@ Occupancy occupancy(const SmLimits& sm, const KernelResources& kernel) {
 }
 
 std::vector<OccupancyStep> next_occupancy_steps(const SmLimits& sm, const KernelResources& kernel) {
+  const int warps_now = occupancy(sm, kernel).warps;
+  // Of shared memory only the sum counts, and only where it crosses a unit of allocation.
+  KernelResources k = kernel;
+  k.dynamic_shared_bytes += k.static_shared_bytes;
+  k.static_shared_bytes = 0;
+  const int reserved = sm.shared_reserved_per_block, unit = sm.shared_granularity;
+  const int most = std::min(k.dynamic_shared_bytes - 1, sm.shared_bytes_per_block) + reserved;
+  const struct {
+    const char* name;
+    int KernelResources::*amount;
+    int first, unit, lowest;
+  } resources[] = {
+      {"registers per thread", &KernelResources::registers_per_thread,
+       std::min(k.registers_per_thread - 1, sm.registers_per_thread), 1, 1},
+      {"shared bytes per block", &KernelResources::dynamic_shared_bytes,
+       most / unit * unit - reserved, unit, 0},
+      {"threads per block", &KernelResources::threads_per_block,
+       std::min((k.threads_per_block - 1) / warp_size * warp_size, sm.threads_per_block), warp_size,
+       warp_size}};
   std::vector<OccupancyStep> steps;
-  const int registers = kernel.registers_per_thread;
-  add_step(steps, sm, kernel, "registers per thread", registers,
-           std::min(registers - 1, sm.registers_per_thread), 1, 1,
-           [](KernelResources& k, int value) { k.registers_per_thread = value; });
-
-  // Only the sum counts, and only where it crosses a unit of allocation.
-  const int shared = kernel.static_shared_bytes + kernel.dynamic_shared_bytes;
-  const int reserved = sm.shared_reserved_per_block;
-  const int most = std::min(shared - 1, sm.shared_bytes_per_block) + reserved;
-  add_step(steps, sm, kernel, "shared bytes per block", shared,
-           most / sm.shared_granularity * sm.shared_granularity - reserved, sm.shared_granularity,
-           0, [](KernelResources& k, int value) {
-             k.static_shared_bytes = 0;
-             k.dynamic_shared_bytes = value;
-           });
-
-  const int threads = kernel.threads_per_block;
-  add_step(steps, sm, kernel, "threads per block", threads,
-           std::min((threads - 1) / warp_size * warp_size, sm.threads_per_block), warp_size,
-           warp_size, [](KernelResources& k, int value) { k.threads_per_block = value; });
+  for (const auto& [name, amount, first, unit, lowest] : resources) {
+    KernelResources changed = k;
+    for (changed.*amount = first; changed.*amount >= lowest; changed.*amount -= unit) {
+      const Occupancy then = occupancy(sm, changed);
+      if (then.warps <= warps_now) continue;
+      const int now = k.*amount, needed = changed.*amount;
+      steps.push_back({name, now, needed, then,
+                       formatted("%d %s fewer (%d -> %d) gives %.1f %%", now - needed, name, now,
+                                 needed, 100 * then.fraction)});
+      break;
+    }
+  }
   return steps;
 }
 

@@ -218,16 +218,6 @@ bool same_product(const PublishedFigure& figure, std::string_view gpu_name) {
   return gpu != nullptr ? gpu->name == figure.chip : has_word(gpu_name, figure.chip);
 }
 
-enum Closeness { product, capability, any_chip, too_far };
-
-Closeness closeness(const PublishedFigure& figure, int major, int minor,
-                    std::string_view gpu_name) {
-  const bool same_capability = figure.major == major && figure.minor == minor;
-  if (same_capability && same_product(figure, gpu_name)) return product;
-  if (same_capability) return capability;
-  return figure.for_any_chip ? any_chip : too_far;
-}
-
 }  // namespace
 
 std::span<const PublishedFigure> published_figures() {
@@ -245,24 +235,23 @@ std::span<const PublishedFigure> published_figures() {
 std::vector<const PublishedFigure*> find_published(std::string_view fact, std::string_view unit,
                                                    int major, int minor,
                                                    std::string_view gpu_name) {
-  std::vector<const PublishedFigure*> found;
-  const auto rank = [&](const PublishedFigure* figure) {
-    return closeness(*figure, major, minor, gpu_name);
+  enum { product, capability, any_chip, too_far };
+  const auto closeness = [&](const PublishedFigure* figure) {
+    if (figure->major != major || figure->minor != minor)
+      return figure->for_any_chip ? any_chip : too_far;
+    return same_product(*figure, gpu_name) ? product : capability;
   };
-  for (const PublishedFigure& figure : published_figures()) {
-    if (figure.fact != fact || figure.unit != unit) continue;
-    if (closeness(figure, major, minor, gpu_name) != too_far) found.push_back(&figure);
-  }
-  std::ranges::stable_sort(found, {}, rank);
+  std::vector<const PublishedFigure*> found;
+  for (const PublishedFigure& figure : published_figures())
+    if (figure.fact == fact && figure.unit == unit && closeness(&figure) != too_far)
+      found.push_back(&figure);
+  std::ranges::stable_sort(found, {}, closeness);
   return found;
 }
 
 std::string cited(const PublishedFigure& figure, std::string_view gpu_name) {
   std::string text(figure.source);
-  if (!same_product(figure, gpu_name)) {
-    text += ", on ";
-    text += figure.chip;
-  }
+  if (!same_product(figure, gpu_name)) text.append(", on ").append(figure.chip);
   return text;
 }
 

@@ -9,11 +9,10 @@ namespace fathom::models {
 namespace {
 
 // Written so that NaN fails it.
-bool is_amount(double value) { return value >= 0 && std::isfinite(value); }
-
-void require_ceiling(const std::string& name, double value, const char* unit) {
-  if (!is_positive(value))
-    refuse("the ceiling %s must be a positive number of %s, not %g", name.c_str(), unit, value);
+void require_amount(const std::string& what, double value, bool may_be_0 = false) {
+  if (!(may_be_0 ? value >= 0 : value > 0) || !std::isfinite(value))
+    refuse("%s must be a finite number %s, not %g", what.c_str(),
+           may_be_0 ? "from 0 on" : "above 0", value);
 }
 
 double bytes_through(const RooflineKernel& kernel, const std::string& level) {
@@ -25,38 +24,28 @@ double bytes_through(const RooflineKernel& kernel, const std::string& level) {
 
 void validate(const std::vector<MemoryCeiling>& memory, const ComputeCeiling& compute,
               const RooflineKernel& kernel) {
-  require_ceiling(compute.name, compute.flops_per_second, "FLOP/s");
-  for (const MemoryCeiling& level : memory)
-    require_ceiling(level.name, level.bytes_per_second, "bytes a second");
+  require_amount("the ceiling " + compute.name, compute.flops_per_second);
+  require_amount("a kernel's number of FLOPs", kernel.flops, true);
   bool works = kernel.flops > 0;
-  if (!is_amount(kernel.flops))
-    refuse("a kernel's FLOPs must be 0 or more and finite, not %g", kernel.flops);
-  for (const LevelTraffic& traffic : kernel.traffic) {
-    if (!is_amount(traffic.bytes))
-      refuse("a kernel's bytes through %s must be 0 or more and finite, not %g",
-             traffic.level.c_str(), traffic.bytes);
-    const bool known = std::ranges::any_of(
-        memory, [&](const MemoryCeiling& level) { return level.name == traffic.level; });
-    if (!known)
-      refuse("the kernel moves bytes through %s, for which there is no ceiling",
-             traffic.level.c_str());
-    works = works || traffic.bytes > 0;
+  for (const auto& [level, bytes] : kernel.traffic) {
+    require_amount("a kernel's bytes through " + level, bytes, true);
+    if (std::ranges::find(memory, level, &MemoryCeiling::name) == memory.end())
+      refuse("the kernel moves bytes through %s, for which there is no ceiling", level.c_str());
+    works = works || bytes > 0;
   }
   if (!works) refuse("a kernel that moves no byte and computes nothing has no roofline");
 }
 
 void validate(const MatrixProduct& p) {
-  for (const double value : {p.m, p.n, p.k, p.input_bytes, p.output_bytes}) {
-    if (!is_positive(value))
-      refuse("the sizes of a matrix product must be positive, not %g", value);
-  }
+  for (const double value : {p.m, p.n, p.k, p.input_bytes, p.output_bytes})
+    require_amount("a size of a matrix product", value);
 }
 
 }  // namespace
 
 double ridge_point(const MemoryCeiling& memory, const ComputeCeiling& compute) {
-  require_ceiling(memory.name, memory.bytes_per_second, "bytes a second");
-  require_ceiling(compute.name, compute.flops_per_second, "FLOP/s");
+  require_amount("the ceiling " + memory.name, memory.bytes_per_second);
+  require_amount("the ceiling " + compute.name, compute.flops_per_second);
   return compute.flops_per_second / memory.bytes_per_second;
 }
 

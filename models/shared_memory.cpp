@@ -63,19 +63,15 @@ class Columns {
   int busiest_ = 0, distinct_ = 0;
 };
 
-/// Whether lane i and lane i^flip agree on the address wherever both are in `lanes`.
-bool pairs_agree(const WarpAccess& access, std::uint32_t lanes, int flip) {
+/// Whether lane i and lane i^flip agree on the address wherever both are active.
+bool pairs_agree(const WarpAccess& access, int flip) {
   for (int lane = 0; lane < warp_size; ++lane) {
     const int other = lane ^ flip;
-    if (other < lane || (lanes >> lane & 1u) == 0 || (lanes >> other & 1u) == 0) continue;
-    if (access.address[lane] != access.address[other]) return false;
+    if (access.active(lane) && access.active(other) &&
+        access.address[lane] != access.address[other])
+      return false;
   }
   return true;
-}
-
-bool merges(const WarpAccess& access) {
-  return access.op == Access::load &&
-         (pairs_agree(access, access.active_mask, 1) || pairs_agree(access, access.active_mask, 2));
 }
 
 /// The rule itself. Fills `why`, except its cost, where somebody asks for it.
@@ -85,9 +81,9 @@ SharedCost cost_and_reason(const WarpAccess& access, SharedExplanation* why) {
   const std::uint32_t lanes = access.active_mask;
   if (lanes == 0) return cost;
   int group_lanes = shared_group_lanes(access.bytes_per_lane);
-  const bool merged = group_lanes < warp_size && merges(access);
+  const bool merged = group_lanes < warp_size && access.op == Access::load &&
+                      (pairs_agree(access, 1) || pairs_agree(access, 2));
   if (merged) group_lanes *= 2;
-  int distinct_words = 0;
   for (int first = 0; first < warp_size; first += group_lanes) {
     const std::uint32_t group = (all_lanes >> (warp_size - group_lanes)) << first;
     Columns columns(access);
@@ -104,16 +100,12 @@ SharedCost cost_and_reason(const WarpAccess& access, SharedExplanation* why) {
     });
     cost.wavefronts += columns.busiest();
     cost.groups += columns.busiest() != 0 ? 1 : 0;
-    distinct_words = columns.distinct_words();
   }
-  if (group_lanes < warp_size) {  // else the only group has told
-    Columns all(access);
-    all.add(lanes, [](int, int) {});
-    distinct_words = all.distinct_words();
-  }
+  Columns all(access);
+  all.add(lanes, [](int, int) {});
   cost.conflicts = cost.wavefronts - cost.groups;
   cost.clocks = std::max(cost.wavefronts, warp_size / group_lanes);
-  cost.minimum = (distinct_words + shared_banks - 1) / shared_banks;
+  cost.minimum = (all.distinct_words() + shared_banks - 1) / shared_banks;
   if (why != nullptr) {
     why->group_lanes = group_lanes;
     why->merged = merged;

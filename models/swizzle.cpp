@@ -162,8 +162,7 @@ std::vector<LayoutCost> search_layouts(const TileUse& tile, std::size_t most) {
     return std::tuple(cost.conflicts, cost.wasted_bytes, cost.layout.bits,
                       cost.layout.padding_elements, cost.layout.shift, cost.layout.base);
   };
-  std::ranges::stable_sort(
-      costs, [&](const LayoutCost& a, const LayoutCost& b) { return key(a) < key(b); });
+  std::ranges::stable_sort(costs, {}, key);
   costs.resize(std::min(costs.size(), most));
   return costs;
 }

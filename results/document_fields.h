@@ -14,7 +14,7 @@ namespace fathom {
 // The result document, once: names and order on disk, what values keep to, and what the schema
 // says.
 
-inline constexpr FieldRule not_empty{.not_empty = true};
+inline constexpr FieldRule some_text{.not_empty = true};
 inline constexpr FieldRule not_below_0{.least = 0};
 inline constexpr FieldRule later{.presence = Presence::later};
 inline constexpr FieldRule if_set{.presence = Presence::if_set};
@@ -26,7 +26,7 @@ constexpr FieldRule about(const char* words, FieldRule rule = {}) {
 
 /// What fields keep to or say beside their type, by "<list>.<name>".
 inline constexpr std::pair<std::string_view, FieldRule> field_rules[] = {
-    {"metric.name", not_empty},
+    {"metric.name", some_text},
     {"metric.unit", about("SI base unit or a counted thing: B/s, s, cycles, %")},
     {"interval.confidence", {.least = 0, .most = 1}},
     {"bound.source", about("Formula with its figures, or data sheet")},
@@ -34,7 +34,7 @@ inline constexpr std::pair<std::string_view, FieldRule> field_rules[] = {
     {"expectation.tolerance", about("Relative; 0: must be equal", not_below_0)},
     {"opponent.ratio", about("Median of paired ratios; above 1: the entry is better")},
     {"opponent.notes", about("What it ran, in words by name", later)},
-    {"counter.role", about("Fathom's name for what is counted, on every chip", not_empty)},
+    {"counter.role", about("Fathom's name for what is counted, on every chip", some_text)},
     {"counter.metric", about("The chip's own name")},
     {"counter.tolerance", about("Relative; 0: must be equal", not_below_0)},
     {"telemetry.other_processes",
@@ -44,8 +44,8 @@ inline constexpr std::pair<std::string_view, FieldRule> field_rules[] = {
      about("Of the GPU before each sample, in times of the last one; absent: none", if_above_0)},
     {"timing.sm_clock_hz",
      about("Of the SMs, by their own counters; absent: it was not measured", if_above_0)},
-    {"profile.axis", about("What the places are", not_empty)},
-    {"entry.probe", not_empty},
+    {"profile.axis", about("What the places are", some_text)},
+    {"entry.probe", some_text},
     {"entry.repeatability", about("Relative spread of medians of separate rounds", not_below_0)},
     {"entry.profile", later},
     {"entry.extras", about("Further figures by name")},
@@ -65,15 +65,15 @@ inline constexpr std::pair<std::string_view, FieldRule> field_rules[] = {
     {"view.row_order", about("Of a heat map's rows, from the top", later)},
     {"view.work", about("Of a roofline: the figure that counts FLOP", later)},
     {"view.memory", later},
-    {"probe.name", not_empty},
+    {"probe.name", some_text},
     {"probe.elapsed_s", not_below_0},
     {"probe.page", about("Name of its own page, for views with a section", later)},
     {"probe.page_title", later},
     {"claim.evidence", about("Names of entries")},
     {"claim.author", about("Whose claim it is, and where it was made", later)},
     {"claim.gpu", about("The author's GPU", later)},
-    {"published.source", not_empty},
-    {"fact.id", about("part.quantity, as l1.latency; unique within a run", not_empty)},
+    {"published.source", some_text},
+    {"fact.id", about("part.quantity, as l1.latency; unique within a run", some_text)},
     {"fact.unit", about("SI base unit or a counted thing: B, s, B/s, cycles")},
     {"fact.evidence", about("Names of entries")},
     {"fact.reason", about("Empty exactly where there is a value")}};
@@ -122,7 +122,7 @@ template <>
 inline constexpr auto fields_of<Entry> = field_list(
     "row", "A case, as in Google Benchmark; further members are for its readers",
     field("name", &Entry::name,
-          about("Begins with REPLAY/ in a replay, and only there", not_empty)),
+          about("Begins with REPLAY/ in a replay, and only there", some_text)),
     field("repetitions", &Entry::repetitions), field("repetition_index", &Entry::repetition_index),
     field("iterations", &Entry::iterations), part("fathom", entry_part));
 

@@ -368,9 +368,10 @@ nlohmann::ordered_json write_list(const List& list, const Object& object) {
       json[field.name] = write_list(field.list, object);
     } else {
       const auto& value = object.*field.member;
-      if (field.rule.presence != Presence::if_set ||
-          value != std::remove_cvref_t<decltype(value)>{})
-        json[field.name] = write_fields(value);
+      bool set = true;
+      if constexpr (std::equality_comparable<std::remove_cvref_t<decltype(value)>>)
+        set = value != std::remove_cvref_t<decltype(value)>{};
+      if (set || field.rule.presence != Presence::if_set) json[field.name] = write_fields(value);
     }
   });
   return json;

@@ -273,15 +273,17 @@ TEST_CASE("Published configs give the published numbers of parameters", "[predic
 
 TEST_CASE("A config that is none, or of another kind of model, is refused in one sentence",
           "[predict]") {
-  const auto refused = [](const std::string& text, const char* said) {
+  const auto refused = [](const std::string& text, const char* said,
+                          ExitCode code = ExitCode::bad_input) {
     CAPTURE(text.substr(0, 100));
     const Refusal refused = refusal_of([&] { shape_of(text); });
-    CHECK(refused.code == ExitCode::bad_input);
+    CHECK(refused.code == code);
     CHECK_THAT(refused.text, contains(said));
   };
-  for (const std::string& text :
-       {std::string(), std::string("{bad"), std::string("[1]"), std::string(3 << 20, ' ') + "{}"})
-    refused(text, "no JSON object");
+  for (const std::string& text : {std::string(), std::string("{bad"), std::string(2000, '[')})
+    refused(text, "config.json", ExitCode::document_malformed);
+  refused(std::string(3 << 20, ' ') + "{}", "config.json", ExitCode::document_malformed);
+  refused("[1]", "no JSON object");
   refused("{}", "model_type");
   refused(R"({"model_type": "deepseek_v3"})", "deepseek_v3");
   Json config = llama();

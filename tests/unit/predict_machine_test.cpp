@@ -55,7 +55,7 @@ TEST_CASE("A document's best sound copy or read is its bandwidth", "[predict]") 
   };
   using Entries = std::vector<Entry>;
   CHECK(source([](Entries& all) { all.erase(all.begin() + 2); }) == "copy");
-  CHECK(source([](Entries& all) { all = {all[1]}; }) == "write");
+  CHECK_THAT(source([](Entries& all) { all = {all[1]}; }), StartsWith("NVIDIA H200 data sheet"));
   CHECK(source([](Entries& all) { all[2].metric.value.reset(); }) == "copy");
   using enum VerdictStatus;
   for (const VerdictStatus verdict : {above_bound, counter_mismatch, wrong_output, failed, noisy})

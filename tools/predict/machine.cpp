@@ -9,37 +9,36 @@
 #include "reports/facts.h"
 #include "results/document_io.h"
 #include "results/fail.h"
-#include "results/fields.h"
 #include "results/findings.h"
 #include "results/flag_checks.h"
 #include "results/text.h"
 #include "tools/predict/predict.h"
 
 namespace fathom {
+
+FATHOM_FIELDS(models::RooflineLevel, "", "", bytes, intensity, attainable, seconds);
+FATHOM_FIELDS(models::Roofline, "", "", compute_seconds, seconds, attainable, bound_by,
+              memory_bound);
+
 namespace {
 
 using namespace models;
-using Json = nlohmann::ordered_json;
 
-/// A precision by its name and by what else an entry's axis of types may call it, where the table
-/// keeps its peak, and how wide a product's elements are.
+/// A precision, where the table keeps its peak, and how wide a product's elements are.
 struct Precision {
-  std::vector<std::string> names;
+  const char* name;
   Sourced<double> GpuSpec::*peak;
   double input_bytes, output_bytes;
 };
 
-const std::vector<Precision> precision_table{{{"fp64", "double"}, &GpuSpec::fp64_flops, 8, 8},
-                                             {{"fp64-tensor"}, &GpuSpec::fp64_tensor_flops, 8, 8},
-                                             {{"fp32", "float"}, &GpuSpec::fp32_flops, 4, 4},
-                                             {{"tf32"}, &GpuSpec::tf32_flops, 4, 4},
-                                             {{"fp16", "half"}, &GpuSpec::fp16_flops, 2, 2},
-                                             {{"bf16", "bfloat16"}, &GpuSpec::bf16_flops, 2, 2},
-                                             {{"fp8", "e4m3", "e5m2"}, &GpuSpec::fp8_flops, 1, 2},
-                                             {{"int8"}, &GpuSpec::int8_ops, 1, 4}};
+constexpr Precision precision_table[] = {
+    {"fp64", &GpuSpec::fp64_flops, 8, 8}, {"fp64-tensor", &GpuSpec::fp64_tensor_flops, 8, 8},
+    {"fp32", &GpuSpec::fp32_flops, 4, 4}, {"tf32", &GpuSpec::tf32_flops, 4, 4},
+    {"fp16", &GpuSpec::fp16_flops, 2, 2}, {"bf16", &GpuSpec::bf16_flops, 2, 2},
+    {"fp8", &GpuSpec::fp8_flops, 1, 2},   {"int8", &GpuSpec::int8_ops, 1, 4}};
 
 const Precision& find_precision(const std::string& name) {
-  return *std::ranges::find(precision_table, name, [](auto& known) { return known.names.front(); });
+  return *std::ranges::find(precision_table, name, &Precision::name);
 }
 
 /// Unless DRAM's counter says that most of the entry's bytes were written: writes alone can be
@@ -49,14 +48,6 @@ bool reads_dram(const Entry& entry) {
   const auto read = counter_value(entry, "dram_read_bytes");
   const double moved = *entry.metric.value * entry.real_time_s;
   return !read || !(moved > 0) || *read / moved > copy_reads;
-}
-
-bool has_precision(const Entry& entry, const Precision& precision) {
-  return std::ranges::any_of(entry.axes, [&](const auto& axis) {
-    const auto* text = std::get_if<std::string>(&axis.second);
-    return (axis.first == "type" || axis.first == "precision") && text &&
-           std::ranges::count(precision.names, *text) > 0;
-  });
 }
 
 MachineFigure data_sheet(const Sourced<double>& figure) {
@@ -113,19 +104,19 @@ MachineFigure Machine::bandwidth() const {
     return limit != document_.bounds.end() && entry.metric.unit == "B/s" && entry.bound &&
            entry.bound->value <= limit->value;
   };
-  const auto read = measured([&](const Entry& e) { return of_dram(e) && reads_dram(e); });
-  if (const auto moved = read ? read : measured(of_dram)) return *moved;
+  const auto moved = measured([&](const Entry& e) { return of_dram(e) && reads_dram(e); });
+  if (moved) return *moved;
   return data_sheet(spec_for("bandwidth").memory_bandwidth);
 }
 
 std::optional<MachineFigure> Machine::peak(const std::string& precision) const {
-  const Precision& wanted = find_precision(precision);
+  const Axes::value_type type{"type", precision};
   const auto product = measured([&](const Entry& entry) {
     const bool counts = entry.metric.unit == "FLOP/s" || entry.metric.unit == "op/s";
-    return counts && has_precision(entry, wanted);
+    return counts && std::ranges::count(entry.axes, type) > 0;
   });
   if (product) return product;
-  const auto& figure = spec_for(precision + " throughput").*wanted.peak;
+  const auto& figure = spec_for(precision + " throughput").*find_precision(precision).peak;
   return figure.known() ? std::optional(data_sheet(figure)) : std::nullopt;
 }
 
@@ -175,51 +166,31 @@ struct RooflineArguments {
   std::vector<std::uint64_t> gemm;  ///< m, n, k
 };
 
-/// What the kernel does, if there is one.
-std::optional<RooflineKernel> kernel_of(const RooflineArguments& arguments) {
-  if (!arguments.gemm.empty()) {
-    const Precision& precision = find_precision(arguments.precision);
-    const MatrixProduct product{.m = static_cast<double>(arguments.gemm[0]),
-                                .n = static_cast<double>(arguments.gemm[1]),
-                                .k = static_cast<double>(arguments.gemm[2]),
-                                .input_bytes = precision.input_bytes,
-                                .output_bytes = precision.output_bytes};
-    return RooflineKernel{matrix_product_flops(product), {{"DRAM", matrix_product_bytes(product)}}};
-  }
-  if (!arguments.flops && !arguments.bytes) return std::nullopt;
-  return RooflineKernel{arguments.flops.value_or(0), {{"DRAM", arguments.bytes.value_or(0)}}};
+RooflineKernel kernel_of(const RooflineArguments& arguments) {
+  if (arguments.gemm.empty())
+    return {arguments.flops.value_or(0), {{"DRAM", arguments.bytes.value_or(0)}}};
+  const Precision& precision = find_precision(arguments.precision);
+  const MatrixProduct product{.m = static_cast<double>(arguments.gemm[0]),
+                              .n = static_cast<double>(arguments.gemm[1]),
+                              .k = static_cast<double>(arguments.gemm[2]),
+                              .input_bytes = precision.input_bytes,
+                              .output_bytes = precision.output_bytes};
+  return {matrix_product_flops(product), {{"DRAM", matrix_product_bytes(product)}}};
 }
 
-void say_line(Prediction& said, const std::string& name, const std::string& figure,
-              const std::string& note) {
-  said.say("  {:<12} {:>16}  {}\n", name, figure, note);
-}
-
-/// Where a kernel lands: says it as text; as JSON it is a member of the answer.
-Json say_kernel(Prediction& said, const RooflineKernel& kernel, const MemoryCeiling& memory,
-                const ComputeCeiling& compute) {
-  const Roofline r = roofline({memory}, compute, kernel);
+void say_kernel(Prediction& said, const RooflineKernel& kernel, const Roofline& r, double peak) {
   const RooflineLevel& dram = r.levels.front();
   said.say("\nKernel of {:.4g} FLOP: at least {}, bound by {}\n", kernel.flops,
            format_time(r.seconds), r.bound_by);
-  say_line(said, compute.name, "", "at least " + format_time(r.compute_seconds));
-  say_line(said, "DRAM", dram.intensity ? format_number(*dram.intensity) + " FLOP/B" : "no traffic",
-           fmt::format("at least {}; {} moved, attainable {}", format_time(dram.seconds),
-                       format_bytes(dram.bytes), format_quantity(dram.attainable, "FLOP/s")));
-  say_line(said, "attainable", format_quantity(r.attainable, "FLOP/s"),
-           format_percent(r.attainable / compute.flops_per_second) + " of the peak");
-  const Json level{{"name", dram.name},
-                   {"bytes", dram.bytes},
-                   {"intensity", or_null(dram.intensity)},
-                   {"ridge_point", dram.ridge},
-                   {"attainable_flops_per_second", dram.attainable},
-                   {"seconds", dram.seconds}};
-  return {{"levels", Json::array({level})}, {"compute_seconds", r.compute_seconds},
-          {"seconds", r.seconds},           {"attainable_flops_per_second", r.attainable},
-          {"bound_by", r.bound_by},         {"memory_bound", r.memory_bound}};
+  said.say_figure("arithmetic", format_time(r.compute_seconds), "at least");
+  said.say_figure("DRAM", format_time(dram.seconds),
+                  fmt::format("at least, for {} at {}", format_bytes(dram.bytes),
+                              format_quantity(dram.intensity, "FLOP/B")));
+  said.say_figure("attainable", format_quantity(r.attainable, "FLOP/s"),
+                  format_percent(r.attainable / peak) + " of the peak");
 }
 
-Prediction predict(RooflineArguments arguments) {
+Prediction predict(const RooflineArguments& arguments) {
   const auto machine = machine_of(arguments.machine);
   if (!machine)
     throw Error(ExitCode::bad_input,
@@ -233,35 +204,29 @@ Prediction predict(RooflineArguments arguments) {
   const MemoryCeiling memory{"DRAM", bandwidth.value, bandwidth.source};
   const ComputeCeiling compute{precision, peak->value, peak->source};
   const double ridge = ridge_point(memory, compute);
-  const auto kernel = kernel_of(arguments);
-
-  Prediction said{.text = machine->origin + "\n"};
-  Json ceilings = Json::array();
-  const auto add = [&](const std::string& name, const char* unit, const MachineFigure& figure) {
-    ceilings.push_back({{"name", name},
-                        {"value", figure.value},
-                        {"unit", unit},
-                        {"origin", figure.origin},
-                        {"source", figure.source}});
-    say_line(said, name, format_quantity(figure.value, unit), figure.origin + ": " + figure.source);
-  };
-  add("DRAM", "B/s", bandwidth);
-  add(precision, precision == "int8" ? "op/s" : "FLOP/s", *peak);
-  say_line(said, "ridge point", format_number(ridge) + " FLOP/B",
-           fmt::format("below it DRAM bounds, above it {}", precision));
-  said.json = {{"gpu", machine->name},
-               {"source", machine->source},
-               {"precision", precision},
-               {"ceilings", ceilings},
-               {"ridge_points", {{"DRAM", ridge}}},
-               {"flops", kernel ? Json(kernel->flops) : Json(nullptr)},
-               {"prediction", kernel ? say_kernel(said, *kernel, memory, compute) : Json()}};
+  Prediction said{.text = machine->origin + "\n",
+                  .json = {{"gpu", machine->name}, {"source", machine->source}}};
+  said.json["DRAM"] = write_fields(bandwidth);
+  said.json["peak"] = write_fields(*peak);
+  said.json["ridge_point"] = ridge;
+  said.say_figure("DRAM", format_bandwidth(bandwidth.value), bandwidth);
+  said.say_figure(precision, format_quantity(peak->value, precision == "int8" ? "op/s" : "FLOP/s"),
+                  *peak);
+  said.say_figure("ridge point", format_number(ridge) + " FLOP/B",
+                  fmt::format("below it DRAM bounds, above it {}", precision));
+  if (arguments.flops || arguments.bytes || !arguments.gemm.empty()) {
+    const RooflineKernel kernel = kernel_of(arguments);
+    const Roofline r = roofline({memory}, compute, kernel);
+    said.json["kernel"] = write_fields(r);
+    said.json["kernel"]["DRAM"] = write_fields(r.levels.front());
+    say_kernel(said, kernel, r, peak->value);
+  }
   return said;
 }
 
 void add_flags(CLI::App& app, RooflineArguments& arguments) {
   std::vector<std::string> precisions;
-  for (const Precision& precision : precision_table) precisions.push_back(precision.names.front());
+  for (const Precision& precision : precision_table) precisions.emplace_back(precision.name);
   add_machine_flags(app, arguments.machine);
   word_flag(app, "--precision", arguments.precision,
             "Arithmetic: fp64 and fp32 of the CUDA cores, fp64-tensor, tf32, fp16, bf16, fp8, int8 "

@@ -13,12 +13,11 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "models/gpu_table.h"
 #include "models/transformer.h"
 #include "models/warp_access.h"
-#include "results/document.h"
+#include "results/document_fields.h"
 #include "tools/command_line.h"
 
 namespace fathom {
@@ -35,7 +34,18 @@ Command roofline_prediction();
 Command swizzle_prediction();
 Command transformer_prediction();
 
-/// What is said of a question: to people, and with --json to programs.
+/// A figure that a prediction rests on, and how it is known.
+struct MachineFigure {
+  double value = 0;
+  /// "measured", "replay" (of a recording: measured, but not here), "driver" or "data sheet".
+  std::string origin;
+  std::string source;  ///< the entry, or the document
+};
+
+FATHOM_FIELDS(MachineFigure, "", "", value, origin, source);
+
+/// What is said of a question: to people, and with --json to programs. The JSON has what the models
+/// answer, its members named as in the models' headers.
 struct Prediction {
   std::string text{};
   nlohmann::ordered_json json{};
@@ -44,6 +54,13 @@ struct Prediction {
   template <class... Args>
   void say(fmt::format_string<Args...> words, Args&&... args) {
     fmt::format_to(std::back_inserter(text), words, std::forward<Args>(args)...);
+  }
+  /// Adds a line of a table of figures.
+  void say_figure(const std::string& name, const std::string& figure, const std::string& note) {
+    say("  {:<13} {:>15}  {}\n", name, figure, note);
+  }
+  void say_figure(const std::string& name, const std::string& figure, const MachineFigure& known) {
+    say_figure(name, figure, known.origin + ": " + known.source);
   }
 };
 
@@ -54,7 +71,7 @@ std::function<ExitCode()> printed(CLI::App& app, std::function<Prediction()> pre
 /// A command of `fathom predict`: `add` adds its flags but --json.
 template <class Arguments>
 Command prediction(const char* name, const char* summary, void (*add)(CLI::App&, Arguments&),
-                   Prediction (*predict)(Arguments)) {
+                   Prediction (*predict)(const Arguments&)) {
   return {.name = name, .summary = summary, .add = [add, predict](CLI::App& app) {
             const auto arguments = std::make_shared<Arguments>();
             add(app, *arguments);
@@ -62,55 +79,17 @@ Command prediction(const char* name, const char* summary, void (*add)(CLI::App&,
           }};
 }
 
-// --- warp accesses, of `shared` and `global`: one by flags, or many in a CSV file ----------------
-
-struct PatternFlags {
-  std::string op = "load";
-  models::Tile tile;                    ///< its elements as wide as a lane's, its base lane 0's
-  std::optional<int> row_elements;      ///< none: the tile's
-  std::optional<std::uint64_t> stride;  ///< none: contiguous
-  std::optional<int> column, row;       ///< of the tile
-  int first = 0;                        ///< row or column of lane 0
-  std::optional<std::string> lanes;     ///< "0,4,,12": an address a lane
-  std::optional<std::string> file;      ///< patterns in bulk
-};
-
-/// Adds the flags to a subcommand; those that contradict each other exclude each other. Its help
-/// ends with what the picture shows, what a file of accesses holds, and examples.
-void add_pattern_flags(CLI::App& app, PatternFlags& flags, const char* picture_shows,
-                       const char* examples);
-
-/// Throws Error(bad_input), or std::invalid_argument where the model's builders do.
-models::WarpAccess access_of(const PatternFlags& flags);
-
-/// Two numbers that a model says of one warp access.
-using AnswerOfAccess = std::array<int, 2> (*)(const models::WarpAccess&);
-
-/// The answers to a file's accesses: `header`, then one row for each of the file's, whose addresses
-/// are decimal, or hexadecimal from 0x on. Lines end in LF or CR LF, and the last one's end may be
-/// missing.
+/// The answers to a CSV file's warp accesses: `header`, then one row for each of the file's, with
+/// the two numbers that a model says of it. Addresses are decimal, or hexadecimal from 0x on. Lines
+/// end in LF or CR LF, and the last one's end may be missing.
 ///
 /// All or nothing: throws Error(bad_input) that names row and column of the first mistake. Rows
 /// count from 1 after the header; the message gives the line too.
+using AnswerOfAccess = std::array<int, 2> (*)(const models::WarpAccess&);
 std::string answer_patterns(const std::string& file, std::string_view header,
                             AnswerOfAccess answer);
 
-/// What is said of one access begins with it: "Load of 4 bytes a lane, active lanes 0-31".
-Prediction prediction_of(const models::WarpAccess& access);
-
-/// "0-7,16,18-20" of a mask, and its lanes as numbers.
-std::string lane_list(std::uint32_t lanes);
-nlohmann::ordered_json lanes_to_json(std::uint32_t lanes);
-
 // --- the GPU, of `roofline`, `waves` and `transformer` ---------------------------------------
-
-/// A figure that a prediction rests on, and how it is known.
-struct MachineFigure {
-  double value = 0;
-  /// "measured", "replay" (of a recording: measured, but not here), "driver" or "data sheet".
-  std::string origin;
-  std::string source;  ///< the entry, or the document
-};
 
 /// The GPU that a prediction is for: a row of the table, or the GPU of a result document with what
 /// was measured on it, and the table for what was not. What neither knows is an Error(bad_input).

@@ -3,18 +3,26 @@
 #include <CLI/CLI.hpp>
 #include <map>
 #include <tuple>
+#include <vector>
 
 #include "results/fail.h"
-#include "results/fields.h"
 #include "results/flag_checks.h"
 #include "results/text.h"
 #include "tools/predict/predict.h"
 
 namespace fathom {
+
+FATHOM_FIELDS(models::TransformerParameters, "", "", total, active, multiplied);
+FATHOM_FIELDS(models::TransformerMemory, "", "", weights, kv_cache, weights_per_gpu,
+              kv_cache_per_gpu, activations_per_gpu, per_gpu);
+FATHOM_FIELDS(models::PhaseBound, "", "", flops, bytes, compute_seconds, memory_seconds, seconds,
+              memory_bound, communication_seconds);
+FATHOM_FIELDS(models::TransformerBounds, "", "", prefill, decode, tokens_per_second,
+              decode_seconds_even_routing);
+
 namespace {
 
 using namespace models;
-using Json = nlohmann::ordered_json;
 
 struct TransformerArguments {
   MachineFlags machine;
@@ -24,7 +32,6 @@ struct TransformerArguments {
   bool plain_mlp = false;
   std::string weights = "bf16", kv = "bf16";  ///< formats, and what the load's bytes are
   TransformerLoad load;
-  double usable = 90;  ///< percent
 };
 
 /// What a GPU's figures make of the load.
@@ -36,6 +43,9 @@ struct OnGpu {
   bool fits = false;
   std::optional<std::int64_t> gpus_needed;  ///< empty: no number of them is enough
 };
+
+/// Of a GPU's memory, what model and cache may take.
+constexpr double usable = 0.9;
 
 const std::map<std::string, double> format_bytes_per_element{
     {"fp32", 4}, {"bf16", 2}, {"fp16", 2}, {"fp8", 1}, {"int8", 1}, {"int4", 0.5}};
@@ -70,7 +80,6 @@ Transformer model_of(const TransformerArguments& a) {
   for (const auto& [flag, field, description] : number_flags)
     if (a.shape.*field != 0) shape.*field = a.shape.*field;
   shape.tied_embeddings = shape.tied_embeddings || a.shape.tied_embeddings;
-  shape.qkv_bias = shape.qkv_bias || a.shape.qkv_bias;
   if (a.plain_mlp) shape.gated_mlp = false;
   return transformer_of_shape(shape);
 }
@@ -89,7 +98,6 @@ OnGpu on_gpu(const Machine& machine, const Transformer& model, const Transformer
   on.peak = *peak;
   on.memory = machine.memory();
   on.link = machine.link();
-  const double usable = a.usable / 100;
   on.gpus_needed = gpus_needed(model, a.load, on.memory.value, usable);
   TransformerLoad load = a.load;
   load.gpus = gpus ? *gpus : on.gpus_needed.value_or(1);
@@ -101,38 +109,11 @@ OnGpu on_gpu(const Machine& machine, const Transformer& model, const Transformer
   return on;
 }
 
-const char* bound_by(const PhaseBound& phase) {
-  return phase.memory_bound ? "memory" : "arithmetic";
-}
+}  // namespace
 
-Json to_json(const MachineFigure& figure) {
-  return {{"value", figure.value}, {"origin", figure.origin}, {"source", figure.source}};
-}
+FATHOM_FIELDS(OnGpu, "", "", bandwidth, peak, precision, memory, link, fits, gpus_needed, bounds);
 
-Json to_json(const PhaseBound& phase) {
-  return {{"flops", phase.flops},
-          {"bytes", phase.bytes},
-          {"compute_seconds", phase.compute_seconds},
-          {"memory_seconds", phase.memory_seconds},
-          {"seconds", phase.seconds},
-          {"bound_by", bound_by(phase)},
-          {"communication_seconds", or_null(phase.communication_seconds)}};
-}
-
-Json to_json(const OnGpu& on) {
-  return {{"bandwidth", to_json(on.bandwidth)},
-          {"peak", to_json(on.peak)},
-          {"precision", on.precision},
-          {"memory", to_json(on.memory)},
-          {"link", on.link ? to_json(*on.link) : Json(nullptr)},
-          {"fits", on.fits},
-          {"gpus_needed", or_null(on.gpus_needed)},
-          {"bounds",
-           {{"prefill", to_json(on.bounds.prefill)},
-            {"decode", to_json(on.bounds.decode)},
-            {"tokens_per_second", on.bounds.tokens_per_second},
-            {"decode_seconds_even_routing", or_null(on.bounds.decode_seconds_even_routing)}}}};
-}
+namespace {
 
 /// Decimal, as parameters and the memory of GPUs are spoken of.
 std::string gigabytes(double bytes) { return fmt::format("{:.4g} GB", bytes / 1e9); }
@@ -140,51 +121,31 @@ std::string gigabytes(double bytes) { return fmt::format("{:.4g} GB", bytes / 1e
 void say_model(Prediction& said, const TransformerArguments& a, const Transformer& model) {
   const TransformerParameters& p = model.parameters;
   const TransformerMemory memory = transformer_memory(model, a.load);
-  const auto kv_elements = kv_elements_per_token(model);
-  said.say("Model of {} parameters", format_count(p.total));
-  if (p.active != p.total) said.say(", {} of them active for a token", format_count(p.active));
-  said.say("\n");
-  const auto line = [&](const char* name, std::optional<double> bytes, const std::string& note) {
-    said.say("  {:<13} {:>10}  {}\n", name, bytes ? gigabytes(*bytes) : "unknown", note);
-  };
-  line("weights", memory.weights, a.weights);
-  line("KV cache", memory.kv_cache,
-       memory.kv_cache ? fmt::format("{}, {} B a token, for {} of {} tokens", a.kv,
-                                     format_count(*kv_elements * a.load.kv_bytes),
-                                     counted(a.load.batch, "sequence"), a.load.context)
-                       : "give the model's shape (--config, or --layers, --hidden, ...)");
-  if (memory.activations_per_gpu)
-    line("activations", memory.activations_per_gpu,
-         fmt::format("on each GPU, an estimate: {} tokens of the prefill at once",
-                     a.load.prefill_chunk));
-  line("in all", memory.per_gpu,
-       a.load.gpus == 1 ? "on one GPU" : fmt::format("on each of {} GPUs", a.load.gpus));
-  said.json = {{"model",
-                {{"parameters", p.total},
-                 {"active_parameters", p.active},
-                 {"multiplied_parameters", p.multiplied},
-                 {"kv_elements_per_token", or_null(kv_elements)}}},
-               {"weights_format", a.weights},
-               {"kv_format", a.kv},
-               {"context", a.load.context},
-               {"prompt", a.load.prompt},
-               {"batch", a.load.batch},
-               {"gpus", a.load.gpus},
-               {"prefill_chunk", a.load.prefill_chunk},
-               {"usable_share", a.usable / 100},
-               {"memory",
-                {{"weights", memory.weights},
-                 {"kv_cache", or_null(memory.kv_cache)},
-                 {"weights_per_gpu", memory.weights_per_gpu},
-                 {"kv_cache_per_gpu", or_null(memory.kv_cache_per_gpu)},
-                 {"activations_per_gpu", or_null(memory.activations_per_gpu)},
-                 {"per_gpu", memory.per_gpu}}}};
+  said.json["parameters"] = write_fields(p);
+  said.json["memory"] = write_fields(memory);
+  said.say("Model of {} parameters, {} of them active for a token\n", format_count(p.total),
+           p.active == p.total ? "all" : format_count(p.active));
+  said.say_figure("weights", gigabytes(memory.weights), a.weights);
+  if (memory.kv_cache) {
+    said.say_figure("KV cache", gigabytes(*memory.kv_cache),
+                    fmt::format("{}, {} B a token, for {} of {} tokens", a.kv,
+                                format_count(*kv_elements_per_token(model) * a.load.kv_bytes),
+                                counted(a.load.batch, "sequence"), a.load.context));
+    said.say_figure("activations", gigabytes(*memory.activations_per_gpu),
+                    fmt::format("on each GPU, an estimate: {} tokens of the prefill at once",
+                                a.load.prefill_chunk));
+  } else {
+    said.say_figure("KV cache", "unknown",
+                    "give the model's shape (--config, or --layers, --hidden, ...)");
+  }
+  said.say_figure("on each GPU", gigabytes(memory.per_gpu),
+                  counted(a.load.gpus, "GPU") + " in all");
 }
 
 void say_phase(Prediction& said, const char* name, const PhaseBound& phase) {
   said.say("  {:<8} at least {}, bound by {}: bytes take {}, FLOPs {}\n", name,
-           format_time(phase.seconds), bound_by(phase), format_time(phase.memory_seconds),
-           format_time(phase.compute_seconds));
+           format_time(phase.seconds), phase.memory_bound ? "memory" : "arithmetic",
+           format_time(phase.memory_seconds), format_time(phase.compute_seconds));
   if (phase.communication_seconds)
     said.say(
         "  {:<8} not counted: all-reduces between the GPUs, at least {} if nothing hides them\n",
@@ -193,19 +154,18 @@ void say_phase(Prediction& said, const char* name, const PhaseBound& phase) {
 
 void say_machine(Prediction& said, const TransformerArguments& a, const Machine& machine,
                  const OnGpu& on) {
+  auto& json = said.json["gpu"] = {{"name", machine.name}, {"source", machine.source}};
+  json.update(write_fields(on));
   said.say("\n{}\n", machine.origin);
-  const auto line = [&](const char* name, const std::string& value, const MachineFigure& figure) {
-    said.say("  {:<13} {:>15}  {}: {}\n", name, value, figure.origin, figure.source);
-  };
-  line("bandwidth", format_bandwidth(on.bandwidth.value), on.bandwidth);
-  line(on.precision.c_str(), format_quantity(on.peak.value, "FLOP/s"), on.peak);
-  line("memory", gigabytes(on.memory.value), on.memory);
-  if (a.load.gpus > 1 && on.link) line("link, one way", format_bandwidth(on.link->value), *on.link);
-  said.say("  {} {} it{}\n", a.load.gpus == 1 ? "one GPU" : counted(a.load.gpus, "GPU"),
-           on.fits ? "can hold" : "cannot hold",
-           on.fits           ? std::string()
-           : !on.gpus_needed ? ", nor can any number of them that divides its heads"
-                             : fmt::format("; it needs {}", *on.gpus_needed));
+  said.say_figure("bandwidth", format_bandwidth(on.bandwidth.value), on.bandwidth);
+  said.say_figure(on.precision, format_quantity(on.peak.value, "FLOP/s"), on.peak);
+  said.say_figure("memory", gigabytes(on.memory.value), on.memory);
+  if (a.load.gpus > 1 && on.link)
+    said.say_figure("link, one way", format_bandwidth(on.link->value), *on.link);
+  said.say("  {} {}\n", counted(a.load.gpus, "GPU"),
+           on.fits          ? "can hold it"
+           : on.gpus_needed ? fmt::format("cannot hold it; it needs {}", *on.gpus_needed)
+                            : "cannot hold it, nor can any number that divides its heads");
   say_phase(said, "prefill", on.bounds.prefill);
   say_phase(said, "decode", on.bounds.decode);
   said.say("  {:<8} at most {} tokens a second, {} for each sequence\n", "",
@@ -213,40 +173,32 @@ void say_machine(Prediction& said, const TransformerArguments& a, const Machine&
   if (on.bounds.decode_seconds_even_routing)
     said.say("  {:<8} {} a step if the batch chooses its experts evenly\n", "",
              format_time(*on.bounds.decode_seconds_even_routing));
-  Json& gpu = said.json["gpu"] = {{"name", machine.name}, {"source", machine.source}};
-  gpu.update(to_json(on));
 }
 
 /// A row for each GPU of the table: how many of them it takes.
 void say_table(Prediction& said, const TransformerArguments& a, const Transformer& model) {
   said.say("\nGPUs that hold it in {} of their memory, by their data sheets:\n",
-           format_percent(a.usable / 100));
-  const auto say_row = [&](const auto&... cells) {
-    said.say("  {:<16} {:>6}  {:>9}  {:>12}  {:>12}  {:>12}\n", cells...);
-  };
-  say_row("GPU", "needed", "of memory", "prefill", "decode", "tokens/s");
+           format_percent(usable));
+  constexpr auto row = "  {:<16} {:>6}  {:>9}  {:>12}  {:>12}  {:>12}\n";
+  said.say(row, "GPU", "needed", "of memory", "prefill", "decode", "tokens/s");
   for (const GpuSpec& spec : gpu_table()) {
     const OnGpu on = on_gpu(Machine(spec), model, a, std::nullopt);
-    Json& row = said.json["table"].emplace_back(Json{{"gpu", spec.name}});
-    row.update(on.gpus_needed ? to_json(on) : Json{{"gpus_needed", nullptr}});
-    if (on.gpus_needed)
-      say_row(spec.name, *on.gpus_needed, gigabytes(on.memory.value),
-              format_time(on.bounds.prefill.seconds), format_time(on.bounds.decode.seconds),
-              format_number(on.bounds.tokens_per_second));
-    else
-      said.say("  {:<16} {:>6}\n", spec.name, "none");
+    if (!on.gpus_needed) continue;
+    said.json["table"][std::string(spec.name)] = write_fields(on);
+    said.say(row, spec.name, *on.gpus_needed, gigabytes(on.memory.value),
+             format_time(on.bounds.prefill.seconds), format_time(on.bounds.decode.seconds),
+             format_number(on.bounds.tokens_per_second));
   }
   said.say("Times are lower bounds on that many GPUs, tensor-parallel, communication left out.\n");
 }
 
-Prediction predict(TransformerArguments a) {
+Prediction predict(const TransformerArguments& arguments) {
+  TransformerArguments a = arguments;
   a.load.weight_bytes = format_bytes_per_element.at(a.weights);
   a.load.kv_bytes = format_bytes_per_element.at(a.kv);
-  if (a.load.prompt == 0) a.load.prompt = a.load.context;
   const Transformer model = model_of(a);
   Prediction said;
   say_model(said, a, model);
-  said.json["gpu"] = nullptr;
   if (const auto machine = machine_of(a.machine))
     say_machine(said, a, *machine, on_gpu(*machine, model, a, a.load.gpus));
   say_table(said, a, model);
@@ -269,13 +221,11 @@ void add_flags(CLI::App& app, TransformerArguments& a) {
   constexpr std::uint64_t largest = std::uint64_t{1} << 32;
   for (const auto& [flag, field, description] : number_flags)
     number_flag(app, flag, a.shape.*field, description, 1, largest)->excludes(params);
-  for (const auto& [flag, value, description] :
-       {std::tuple{"--tied-embeddings", &a.shape.tied_embeddings,
-                   "The output projection is the embedding table"},
-        {"--qkv-bias", &a.shape.qkv_bias, "Queries, keys and values have biases"},
-        {"--plain-mlp", &a.plain_mlp, "The MLP is not gated: two matrices instead of three"}})
-    app.add_flag(flag, *value, description)->excludes(params);
-
+  app.add_flag("--tied-embeddings", a.shape.tied_embeddings,
+               "The output projection is the embedding table")
+      ->excludes(params);
+  app.add_flag("--plain-mlp", a.plain_mlp, "The MLP is not gated: two matrices instead of three")
+      ->excludes(params);
   std::vector<std::string> formats;
   for (const auto& [name, bytes] : format_bytes_per_element) formats.push_back(name);
   word_flag(app, "--weights", a.weights, "Format of the weights: fp32, bf16, ..., int4", formats);
@@ -286,10 +236,6 @@ void add_flags(CLI::App& app, TransformerArguments& a) {
   number_flag(app, "--prompt", load.prompt, "Those of the prompt (default: all)", 1, largest);
   number_flag(app, "--batch", load.batch, "Sequences at once", 1, largest);
   number_flag(app, "--gpus", load.gpus, "GPUs of --gpu or --result, tensor-parallel", 1, largest);
-  number_flag(app, "--chunk", load.prefill_chunk,
-              "Tokens of the prefill at once, for the activations", 1, largest);
-  number_flag(app, "--usable", a.usable,
-              "Share of a GPU's memory that model and cache may take, in %", 1, 100, "PERCENT");
   app.footer(
       "Times are lower bounds: every weight that a token needs is read once, 2 FLOPs a weight and "
       "token plus attention's, all overlapping in full. The arithmetic is of the weights' "
