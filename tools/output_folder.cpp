@@ -12,7 +12,6 @@
 
 #include "results/fail.h"
 #include "results/files.h"
-#include "results/text.h"
 
 namespace fathom {
 namespace {
@@ -58,12 +57,6 @@ std::string gpu_slug(std::string_view gpu_name) {
   while (!slug.empty() && slug.back() == '-') slug.pop_back();
   if (slug.starts_with("nvidia-")) slug.erase(0, 7);
   return slug.empty() ? "gpu" : slug;
-}
-
-std::string default_folder_name(std::string_view gpu_name, bool replay,
-                                std::chrono::system_clock::time_point now) {
-  return fmt::format("fathom-{}{}-{}", replay ? "replay-" : "", gpu_slug(gpu_name),
-                     utc_time_for_names(now));
 }
 
 void make_folder(const std::filesystem::path& folder, const char* flag) {

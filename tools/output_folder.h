@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -9,11 +8,6 @@ namespace fathom {
 
 /// "NVIDIA H200" -> "h200"; "NVIDIA GeForce RTX 4090" -> "geforce-rtx-4090".
 std::string gpu_slug(std::string_view gpu_name);
-
-/// "fathom-h200-20260131T120000Z", or "fathom-replay-h200-..." so that a folder of replayed figures
-/// cannot be taken for a measurement either.
-std::string default_folder_name(std::string_view gpu_name, bool replay,
-                                std::chrono::system_clock::time_point now);
 
 /// Where a run puts what it makes.
 struct OutputFolder {
