@@ -23,9 +23,8 @@ struct OutputFolder {
 /// Error(output_unwritable) or Error(output_full).
 OutputFolder prepare_output_folder(const std::filesystem::path& root);
 
-/// Makes a folder, with those above it; throws as above, and the sentence says which flag gives
-/// another.
-void make_folder(const std::filesystem::path& folder, const char* flag = "--out");
+/// Makes a folder, with those above it; throws as above.
+void make_folder(const std::filesystem::path& folder);
 
 /// A folder of its own for temporary files, which goes with its contents when this does.
 class TemporaryFolder {

@@ -272,7 +272,7 @@ ExitCode add_recording(const RecordingArguments& options) {
         places.cards / gpu_slug(document.date.substr(0, 10) + "-" + gpu.gpu_uuid_hash.substr(0, 8));
   if (!document_in(place).empty())
     refuse(fmt::format("{} has this card's run of that day", place.string()));
-  make_folder(place, "--recordings");
+  make_folder(place);
   const fs::path file = place / "result.json.gz";
   write_document(document, file);
   const ReportPaths pages = write_report(document, place / "report", file.filename());
