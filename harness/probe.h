@@ -253,9 +253,6 @@ struct Probe {
   /// after which its process can use the GPU no longer.
   ExitCode (*child)(int device) = nullptr;
   std::string program = "probe_" + name;  ///< the binary's file name
-  /// What `fathom run`'s suites choose it by: "core", "atlas", ... (cmake/Suites.cmake, which has
-  /// them all); set by FATHOM_PROBE.
-  std::string group{};
   /// Arguments that show, in --help, what is particular to the probe.
   std::string example = "--benchmark_filter=1GiB --no-counters";
   std::string more_help{};  ///< in --help, whole lines with an empty one at the end
@@ -277,17 +274,10 @@ struct Probe {
 #ifndef FATHOM_MAKE_PROBE
 #define FATHOM_MAKE_PROBE make_probe  // has another name where one program has several probes
 #endif
-#ifndef FATHOM_PROBE_GROUP
-#define FATHOM_PROBE_GROUP ""  // in no suite
-#endif
 /// The probe of this program; defined once per probe binary by FATHOM_PROBE.
 Probe FATHOM_MAKE_PROBE();
-#define FATHOM_PROBE(probe)                   \
-  fathom::Probe fathom::FATHOM_MAKE_PROBE() { \
-    Probe made = probe;                       \
-    made.group = FATHOM_PROBE_GROUP;          \
-    return made;                              \
-  }
+#define FATHOM_PROBE(probe) \
+  fathom::Probe fathom::FATHOM_MAKE_PROBE() { return probe; }
 
 /// The program that every probe binary is: Google Benchmark's flags (`--benchmark_*`) and Fathom's
 /// own, the device lock, the sweep, the counters, the result document. Throws Error for everything

@@ -12,7 +12,6 @@
 #include <cstdlib>
 #include <deque>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "harness/counters/pc_sampling.h"
@@ -54,19 +53,6 @@ std::vector<Case> cases_of(const Probe& probe, const DeviceFacts& device,
   for (const auto part : probe.cases)
     for (Case& c : part(device)) all.push_back(std::move(c));
   return all;
-}
-
-void print_description(const Probe& probe) {
-  // All that its document can have; of "S2" and "S2 (stores)" the first.
-  std::vector<std::string> claims;
-  for (const Claim& claim : probe.conclude({}).claims)
-    if (claim.id.find(' ') == std::string::npos) claims.push_back(claim.id);
-  const nlohmann::ordered_json description{{"name", probe.name},
-                                           {"group", probe.group},
-                                           {"question", probe.question},
-                                           {"method", probe.method},
-                                           {"claims", claims}};
-  std::cout << description.dump(2) << '\n';
 }
 
 DeviceLock lock_of(const DeviceFacts& device, const ProbeOptions& options) {
@@ -121,7 +107,6 @@ class ProbeRun {
       const std::optional<Error>& problem = runner_.counter_problem();
       if (problem && code == ExitCode::ok) code = problem->code();
     }
-    if (!fatal_) tell_starter();  // who has lost the GPU says so by its end, before the next begins
     if (interrupt_requested != 0) code = ExitCode::interrupted;
     const bool interrupted = interrupt_requested != 0;
     write(fatal_        ? ProbeStatus::failed
@@ -158,9 +143,10 @@ class ProbeRun {
   }
 
   /// CUDA is up: whoever starts probes on several GPUs need not wait for that on each of them in
-  /// turn.
+  /// turn. Begins at once where nobody holds this back, or is there any more.
   void wait_for_start() {
-    if (!tell_starter()) return;
+    const char word = '\n';
+    if (options_.start_fd < 0 || send(options_.start_fd, &word, 1, MSG_NOSIGNAL) != 1) return;
     pollfd answer{options_.start_fd, POLLIN, 0};
     while (interrupt_requested == 0 && poll(&answer, 1, 100) <= 0) continue;
     if (interrupt_requested != 0) return;
@@ -169,13 +155,6 @@ class ProbeRun {
       runner_.set_held_beside(held_beside);
     lock_ = lock_of(device_, options_);
     start_ = std::chrono::steady_clock::now();  // to have waited is no part of the measuring
-  }
-
-  /// That this is ready, and later that it has measured, so that the next one need not wait for
-  /// what ending takes. False where nobody holds this back, or is there any more.
-  bool tell_starter() const {
-    const char word = '\n';
-    return options_.start_fd >= 0 && send(options_.start_fd, &word, 1, MSG_NOSIGNAL) == 1;
   }
 
   bool in_suite(const Case& c) const {
@@ -319,10 +298,6 @@ class ProbeRun {
 ExitCode probe_main(int argc, char** argv, const Probe& probe) {
   std::optional<ProbeOptions> options = parse_probe_options(argc, argv, probe);
   if (!options) return ExitCode::ok;
-  if (options->describe) {
-    print_description(probe);
-    return ExitCode::ok;
-  }
   if (options->child) return probe.child(options->device);
   if (probe.check_options) probe.check_options(options->own);
   std::optional<OutputFile> out;

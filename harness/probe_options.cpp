@@ -82,7 +82,6 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
   app.add_flag_callback(
       "--no-counters", [&] { options.counters = false; }, "Do not collect hardware counters");
   app.add_flag("--wait", options.wait, "Wait if another Fathom holds the GPU");
-  app.add_flag("--describe", options.describe, "Print the probe's question and claims as JSON");
   checked_flag(app, "--seed", options.seed, "Seed of the random data", whole_number(), "N")
       ->capture_default_str();
   checked_flag(app, "--time-limit", options.time_limit_s,
@@ -90,11 +89,11 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
                "SECONDS");
   checked_flag(app, "--progress-fd", options.progress_fd,
                "Report progress to this file descriptor, one line per case", ordinal(), "N");
-  checked_flag(app, "--start-fd", options.start_fd,
-               "Write a byte to this socket once ready, begin when one comes back, which is the "
-               "number of processes still held like this on the same GPU, and write another once "
-               "all is measured",
-               ordinal(), "N");
+  checked_flag(
+      app, "--start-fd", options.start_fd,
+      "Write an empty line to this socket once ready, begin when a byte comes back, which is "
+      "the number of processes still held like this on the same GPU",
+      ordinal(), "N");
   for (const ProbeOption& option : probe.options) add_own_option(app, option, options.own);
   try {
     std::ranges::reverse(own);  // the order CLI11 wants

@@ -15,9 +15,8 @@ struct ProbeOptions {
   std::string out;  ///< result document; empty: none is written
   int device = 0;
   bool counters = true;
-  bool wait = false;      ///< for the device lock
-  bool describe = false;  ///< print what the probe is, as JSON, and end
-  bool child = false;     ///< Probe::child
+  bool wait = false;   ///< for the device lock
+  bool child = false;  ///< Probe::child
   std::uint64_t seed = 1;
   double time_limit_s = 0;                 ///< of sampling one case; 0: the suite's own
   int progress_fd = -1;                    ///< lines "done total elapsed_s name" go there

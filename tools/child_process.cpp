@@ -17,9 +17,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <fstream>
 #include <thread>
+#include <tuple>
 
 #include "results/fail.h"
 
@@ -35,9 +35,9 @@ constexpr auto patience_after_kill = 10s;
 /// The longest answer of a helper program.
 constexpr std::size_t longest_answer = std::size_t{1} << 30;
 
-/// `kept_open`: descriptors that stay open under their numbers.
+/// `kept_open`: a descriptor that stays open under its number; -1: none.
 [[noreturn]] void become(const ChildStart& start, char* const* arguments, pid_t parent,
-                         int error_socket, const std::vector<FileDescriptor>& kept_open) {
+                         int error_socket, int kept_open) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);  // the parent died before prctl
@@ -49,7 +49,7 @@ constexpr std::size_t longest_answer = std::size_t{1} << 30;
   dup2(null, STDIN_FILENO);
   dup2(start.output, STDOUT_FILENO);
   dup2(start.errors, STDERR_FILENO);
-  for (const FileDescriptor& descriptor : kept_open) fcntl(descriptor.get(), F_SETFD, 0);
+  if (kept_open >= 0) fcntl(kept_open, F_SETFD, 0);
   if (!start.cpus.empty()) {
     cpu_set_t cpus;
     CPU_ZERO(&cpus);
@@ -71,21 +71,6 @@ constexpr std::size_t longest_answer = std::size_t{1} << 30;
 /// All that was written to it.
 std::string text_of(const FileDescriptor& memory) {
   return read_file_up_to(fmt::format("/proc/self/fd/{}", memory.get()), longest_answer);
-}
-
-/// Hands on the lines that have come through a socket; its number is -1 once every writer has
-/// closed it. `begun`: what there is of the next line.
-void read_lines(int& socket, std::string& begun,
-                const std::function<void(std::string_view)>& line) {
-  std::array<char, 4096> block;
-  while (socket >= 0) {
-    const ssize_t n = read(socket, block.data(), block.size());
-    if (n < 0) return;
-    if (n == 0) socket = -1;
-    begun.append(block.data(), static_cast<std::size_t>(n));
-    for (std::size_t end; (end = begun.find('\n')) != begun.npos; begun.erase(0, end + 1))
-      line(std::string_view(begun).substr(0, end));
-  }
 }
 
 }  // namespace
@@ -122,30 +107,28 @@ ChildProcess::ChildProcess(ChildStart start) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const std::string program = start.program.string();
   // The second end is only the child's from then on: if it dies, our end says so.
-  const auto connected = [&](int type) {
+  const auto connected = [&] {
     int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | type, 0, ends) != 0)
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
       fail(ExitCode::setup_incomplete, "No pair of sockets for {}: {}.", program,
            std::strerror(errno));
     return std::pair(FileDescriptor(ends[0]), FileDescriptor(ends[1]));
   };
-  std::vector<FileDescriptor> kept_open;
-  const auto give = [&](const char* flag, int type) {
-    auto [ours, childs] = connected(type);
+  FileDescriptor childs;
+  if (start.held || start.tells_progress) std::tie(socket_, childs) = connected();
+  const auto give = [&](const char* flag) {
     start.arguments.insert(start.arguments.end(), {flag, std::to_string(childs.get())});
-    kept_open.push_back(std::move(childs));
-    return std::move(ours);
   };
-  if (start.held) words_ = give("--start-fd", 0);
-  if (start.tells_progress) progress_ = give("--progress-fd", SOCK_NONBLOCK);
-  auto [reader, writer] = connected(0);
+  if (start.held) give("--start-fd");
+  if (start.tells_progress) give("--progress-fd");
+  auto [reader, writer] = connected();
   std::vector<char*> arguments{const_cast<char*>(program.c_str())};
   for (std::string& word : start.arguments) arguments.push_back(word.data());
   arguments.push_back(nullptr);
 
   const pid_t parent = getpid();
   pid_ = fork();
-  if (pid_ == 0) become(start, arguments.data(), parent, writer.get(), kept_open);
+  if (pid_ == 0) become(start, arguments.data(), parent, writer.get(), childs.get());
   if (pid_ < 0)
     fail(ExitCode::setup_incomplete, "Cannot start {}: {}.", program, std::strerror(errno));
   setpgid(pid_, pid_);  // in both processes, so that neither has to wait for the other
@@ -185,17 +168,25 @@ void ChildProcess::give_up(Stopped stopped) {
   if (!end_) end_ = {.signal = SIGKILL, .unkillable = true, .stopped = stopped};
 }
 
-bool ChildProcess::take_word() {
-  char word = 0;
-  const ssize_t taken = recv(words_.get(), &word, 1, MSG_DONTWAIT);
-  if (taken == 0) words_.close();  // it is about to end, which SIGCHLD will say
-  return taken == 1;
+std::optional<std::string> ChildProcess::next_line() {
+  while (true) {
+    if (const auto end = begun_.find('\n'); end != begun_.npos) {
+      std::string line = begun_.substr(0, end);
+      begun_.erase(0, end + 1);
+      return line;
+    }
+    std::array<char, 4096> block;
+    const ssize_t n = recv(socket_.get(), block.data(), block.size(), MSG_DONTWAIT);
+    if (n == 0) socket_.close();  // it is about to end, which SIGCHLD will say
+    if (n <= 0) return std::nullopt;
+    begun_.append(block.data(), static_cast<std::size_t>(n));
+  }
 }
 
 void ChildProcess::release(std::size_t held_beside) const {
   const auto word = static_cast<unsigned char>(std::min<std::size_t>(held_beside, 255));
   // One that has ended does not need it.
-  [[maybe_unused]] const ssize_t sent = send(words_.get(), &word, 1, MSG_NOSIGNAL);
+  [[maybe_unused]] const ssize_t sent = send(socket_.get(), &word, 1, MSG_NOSIGNAL);
 }
 
 void ChildProcess::reap_group() {
@@ -208,10 +199,14 @@ void ChildProcess::reap_group() {
   }
 }
 
-bool supervise(const Children& children, SignalInbox& inbox, const Supervision& supervision) {
-  int socket = supervision.line ? children.front()->progress() : -1;
-  std::string begun;
-  const auto read_available = [&] { read_lines(socket, begun, supervision.line); };
+void supervise(const Children& children, SignalInbox& inbox, const Supervision& supervision) {
+  const auto read_available = [&] {
+    while (supervision.line) {
+      const auto line = children.front()->next_line();
+      if (!line) return;
+      supervision.line(*line);
+    }
+  };
   auto deadline = Clock::now() + supervision.limit;
   int told = 0;  // to stop: 2 is SIGKILL
   Stopped stopped = Stopped::no;
@@ -222,13 +217,9 @@ bool supervise(const Children& children, SignalInbox& inbox, const Supervision& 
     ++told;
     deadline = Clock::now() + patience;
   };
+  const auto has_ended = [&](ChildProcess* child) { return child->try_end(stopped).has_value(); };
 
-  while (true) {
-    const auto is_up = [&](ChildProcess* child) { return !child->try_end(stopped); };
-    if (std::ranges::count_if(children, is_up) == 0) {
-      read_available();
-      return true;
-    }
+  while (std::ranges::count_if(children, has_ended) < std::ssize(children)) {
     const int interrupts = inbox.interrupts() - interrupts_before;
     if (told == 0 && (interrupts > 0 || is_late())) {
       stopped = interrupts > 0 ? Stopped::interrupt : Stopped::time_limit;
@@ -237,20 +228,18 @@ bool supervise(const Children& children, SignalInbox& inbox, const Supervision& 
     if (told == 1 && (interrupts > 1 || is_late())) tell(SIGKILL, patience_after_kill);
     if (told == 2 && is_late())
       for (ChildProcess* child : children) child->give_up(stopped);
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
     if (supervision.tick) supervision.tick();
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
     const long longest = supervision.tick ? 20 : 1000;
-    const int wait_ms = static_cast<int>(std::clamp<long>(left.count() + 1, 1, longest));
-    const int word = supervision.until_word ? children.front()->words() : -1;
-    std::array<pollfd, 3> sources{pollfd{inbox.descriptor(), POLLIN, 0}, pollfd{socket, POLLIN, 0},
-                                  pollfd{word, POLLIN, 0}};
-    poll(sources.data(), sources.size(), wait_ms);
+    std::array<pollfd, 2> sources{
+        pollfd{inbox.descriptor(), POLLIN, 0},
+        pollfd{supervision.line ? children.front()->socket() : -1, POLLIN, 0}};
+    poll(sources.data(), sources.size(),
+         static_cast<int>(std::clamp<long>(left.count(), 1, longest)));
     inbox.drain();
     read_available();
-    // One that was told to stop is waited for.
-    if (word >= 0 && children.front()->take_word() && told == 0) return false;
   }
+  read_available();
 }
 
 ProcessEnd supervise(ChildProcess& child, SignalInbox& inbox, const Supervision& supervision) {
@@ -258,43 +247,28 @@ ProcessEnd supervise(ChildProcess& child, SignalInbox& inbox, const Supervision&
   return *child.try_end();
 }
 
-Children wait_for_words(Children children, SignalInbox& inbox, std::chrono::milliseconds limit) {
+Children wait_until_ready(Children children, SignalInbox& inbox, std::chrono::milliseconds limit) {
   const auto deadline = Clock::now() + limit;
   while (!children.empty() && inbox.interrupts() == 0 && Clock::now() < deadline) {
     std::vector<pollfd> sources{{inbox.descriptor(), POLLIN, 0}};
-    for (const ChildProcess* child : children) sources.push_back({child->words(), POLLIN, 0});
+    for (const ChildProcess* child : children) sources.push_back({child->socket(), POLLIN, 0});
     constexpr int look_again_ms = 100;
     poll(sources.data(), sources.size(), look_again_ms);
     inbox.drain();
-    std::erase_if(children, [](auto* child) { return child->take_word() || child->try_end(); });
+    std::erase_if(children, [](auto* child) { return child->next_line() || child->try_end(); });
   }
   return children;
-}
-
-std::vector<CapturedRun> run_all_and_capture(const std::vector<std::filesystem::path>& programs,
-                                             const std::vector<std::string>& arguments,
-                                             std::chrono::milliseconds limit) {
-  SignalInbox inbox(SignalInbox::Interrupts::act);
-  std::vector<FileDescriptor> output, errors;
-  std::deque<ChildProcess> started;
-  Children children;
-  for (const auto& program : programs) {
-    output.emplace_back(memfd_create("output", MFD_CLOEXEC));
-    errors.emplace_back(memfd_create("errors", MFD_CLOEXEC));
-    children.push_back(&started.emplace_back(
-        ChildStart{program, arguments, output.back().get(), errors.back().get()}));
-  }
-  supervise(children, inbox, {.limit = limit, .grace = 2000ms});
-  std::vector<CapturedRun> runs;
-  for (std::size_t i = 0; i < children.size(); ++i)
-    runs.push_back({text_of(output[i]), text_of(errors[i]), *children[i]->try_end()});
-  return runs;
 }
 
 CapturedRun run_and_capture(const std::filesystem::path& program,
                             const std::vector<std::string>& arguments,
                             std::chrono::milliseconds limit) {
-  return run_all_and_capture({program}, arguments, limit).front();
+  SignalInbox inbox(SignalInbox::Interrupts::act);
+  const FileDescriptor output(memfd_create("output", MFD_CLOEXEC));
+  const FileDescriptor errors(memfd_create("errors", MFD_CLOEXEC));
+  ChildProcess child({program, arguments, output.get(), errors.get()});
+  const ProcessEnd end = supervise(child, inbox, {.limit = limit, .grace = 2000ms});
+  return {text_of(output), text_of(errors), end};
 }
 
 std::string last_line(std::string_view text) {

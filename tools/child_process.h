@@ -67,10 +67,10 @@ struct ChildStart {
   /// In place of a program: what the child does, and its exit status. It throws nothing.
   std::function<int()> work{};
   /// A probe that is made ready, and measures once it is released: starting CUDA takes longer than
-  /// what is to be measured, and many can do it at the same time. By --start-fd it sends a word
-  /// when it is ready, and another when it has measured, since ending takes a while, too.
+  /// what is to be measured, and many can do it at the same time. By --start-fd it sends an empty
+  /// line when it is ready.
   bool held = false;
-  /// By --progress-fd it writes the lines that supervise() hands on.
+  /// By --progress-fd it writes lines.
   bool tells_progress = false;
 };
 
@@ -93,12 +93,10 @@ class ChildProcess {
   /// Waits no longer for one that the kernel holds.
   void give_up(Stopped stopped);
 
-  /// The sockets on which one that is held sends its words, and on which its lines of progress
-  /// come; -1: none.
-  int words() const { return words_.get(); }
-  int progress() const { return progress_.get(); }
-  /// Whether there was a word.
-  bool take_word();
+  /// On which its lines come; -1: none, or it is closed.
+  int socket() const { return socket_.get(); }
+  /// A whole line that has come; nothing while there is none.
+  std::optional<std::string> next_line();
   /// Lets one that is held measure. Says how many others are held on the same GPU, so that they do
   /// not pass for a load.
   void release(std::size_t held_beside) const;
@@ -107,30 +105,29 @@ class ChildProcess {
   void reap_group();
 
   pid_t pid_ = -1;
-  FileDescriptor words_, progress_;
+  FileDescriptor socket_;
+  std::string begun_;  ///< of the next line
   std::optional<ProcessEnd> end_;
 };
 using Children = std::vector<ChildProcess*>;
 
 struct Supervision {
-  std::chrono::milliseconds limit;               ///< then SIGTERM
-  std::chrono::milliseconds grace{5000};         ///< from the first signal to SIGKILL
-  std::function<void(std::string_view)> line{};  ///< of the first child's progress
-  std::function<void()> tick{};                  ///< called every 20 ms or so; may be empty
-  bool until_word = false;                       ///< of the first child
+  std::chrono::milliseconds limit;                 ///< then SIGTERM
+  std::chrono::milliseconds grace{5000};           ///< from the first signal to SIGKILL
+  std::function<void(const std::string&)> line{};  ///< of the first child
+  std::function<void()> tick{};                    ///< called every 20 ms or so; may be empty
 };
 
 /// Waits until all children have ended. Passes the first interrupt on to them, kills them at the
-/// second, and enforces the limit. False if it is the word that came, and none was told to stop:
-/// the rest of the limit is the caller's to give them then.
-bool supervise(const Children& children, SignalInbox& inbox, const Supervision& supervision);
+/// second, and enforces the limit.
+void supervise(const Children& children, SignalInbox& inbox, const Supervision& supervision);
 
-/// The same of one, to its end.
+/// The same of one.
 ProcessEnd supervise(ChildProcess& child, SignalInbox& inbox, const Supervision& supervision);
 
-/// Until each has sent its next word or has ended, or an interrupt has come. Returns those that
+/// Until each has sent a line or has ended, or an interrupt has come. Returns those that
 /// have done neither.
-Children wait_for_words(Children children, SignalInbox& inbox, std::chrono::milliseconds limit);
+Children wait_until_ready(Children children, SignalInbox& inbox, std::chrono::milliseconds limit);
 
 struct CapturedRun {
   std::string output, errors;
@@ -142,11 +139,6 @@ struct CapturedRun {
 CapturedRun run_and_capture(const std::filesystem::path& program,
                             const std::vector<std::string>& arguments,
                             std::chrono::milliseconds limit);
-
-/// Several at once, with the same arguments.
-std::vector<CapturedRun> run_all_and_capture(const std::vector<std::filesystem::path>& programs,
-                                             const std::vector<std::string>& arguments,
-                                             std::chrono::milliseconds limit);
 
 /// The last line with text in it; empty if there is none.
 std::string last_line(std::string_view text);

@@ -124,17 +124,13 @@ std::string completions(CLI::App& root, std::span<const std::string> words) {
     else if (!is_value && !word.starts_with('-'))
       ++positionals;
   }
-  std::string last = words.back() == "=" ? "" : words.back(), kept;
-  if (const auto equals = last.find('='); last.starts_with("--") && equals != std::string::npos) {
-    flag = value_flag(last.substr(0, equals));
-    kept = last.substr(0, equals + 1);
-  }
+  const std::string& last = words.back();
   std::string text;
   const auto offer = [&](const std::string& word, const std::string& meaning) {
     if (word.starts_with(last)) text += fmt::format("{}\t{}\n", word, meaning);
   };
   const auto offer_values = [&](CLI::Option& option) {
-    for (const std::string& choice : choices_of(option)) offer(kept + choice, "");
+    for (const std::string& choice : choices_of(option)) offer(choice, "");
   };
   if (flag) {
     offer_values(*flag);

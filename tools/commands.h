@@ -74,11 +74,11 @@ void add_recordings_flag(CLI::App& app, std::filesystem::path& folder);
 std::optional<reports::CardCheck> card_of(const Document& document,
                                           const std::filesystem::path& recordings);
 
-/// The recorded H200 run to show for `suite`: the recording that FATHOM_RECORDING names, else one
-/// that came with this program. The default suite's is result.json, and another one's is in a
-/// folder that is called like the suite or like what stands before the dash in its name:
-/// atlas/result.json for atlas-quick. Where a suite has none, the default suite's is shown.
-/// FATHOM_RECORDING may name such a folder, too. Throws Error(setup_incomplete) if there is none.
+/// The recorded H200 run to show for `suite`, in the folder that FATHOM_RECORDING names, else in
+/// the one that came with this program: result.json, or for another suite than the default one that
+/// of a folder called like the suite or like what stands before the dash in its name:
+/// atlas/result.json for atlas-quick. Where it has none, the default suite's is shown. Throws
+/// Error(setup_incomplete) if there is none.
 std::filesystem::path replayed_recording(const std::string& suite);
 
 struct RecordingArguments {

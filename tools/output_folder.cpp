@@ -7,12 +7,10 @@
 
 #include <cctype>
 #include <cerrno>
-#include <cstring>
 #include <system_error>
 
 #include "results/fail.h"
 #include "results/files.h"
-#include "results/text.h"
 
 namespace fathom {
 namespace {
@@ -20,29 +18,17 @@ namespace {
 // A default run's document, report and logs take about a quarter of it.
 constexpr off_t room_needed = off_t{16} << 20;
 
-[[noreturn]] void refuse(const std::filesystem::path& folder, int error,
-                         const char* flag = "--out") {
-  if (error == ENOSPC || error == EDQUOT)
-    fail(ExitCode::output_full,
-         "The disk under {} has less than {} MiB free: free some space, or choose another folder "
-         "with {}.",
-         folder.string(), room_needed >> 20, flag);
-  fail(ExitCode::output_unwritable,
-       "The output folder {} cannot be written ({}): choose another with {}.", folder.string(),
-       std::strerror(error), flag);
-}
-
 /// Takes the room for real: neither permissions nor free-space figures tell the whole truth
 /// (quotas, read-only mounts, reserved blocks).
 void prove_room(const std::filesystem::path& folder) {
   const auto path = folder / fmt::format(".fathom-room-{}", getpid());
   unlink(path.c_str());
   FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (file.get() < 0) refuse(folder, errno);
+  if (file.get() < 0) fail_write(folder, errno);
   unlink(path.c_str());  // at once: a run that is killed here leaves nothing
   int error = EINTR;
   while (error == EINTR) error = posix_fallocate(file.get(), 0, room_needed);
-  if (error) refuse(folder, error);
+  if (error) fail_write(folder, error);
 }
 
 }  // namespace
@@ -60,16 +46,10 @@ std::string gpu_slug(std::string_view gpu_name) {
   return slug.empty() ? "gpu" : slug;
 }
 
-std::string default_folder_name(std::string_view gpu_name, bool replay,
-                                std::chrono::system_clock::time_point now) {
-  return fmt::format("fathom-{}{}-{}", replay ? "replay-" : "", gpu_slug(gpu_name),
-                     utc_time_for_names(now));
-}
-
-void make_folder(const std::filesystem::path& folder, const char* flag) {
+void make_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) refuse(folder, error.value(), flag);
+  if (error) fail_write(folder, error.value());
 }
 
 OutputFolder prepare_output_folder(const std::filesystem::path& root) {

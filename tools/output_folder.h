@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -9,11 +8,6 @@ namespace fathom {
 
 /// "NVIDIA H200" -> "h200"; "NVIDIA GeForce RTX 4090" -> "geforce-rtx-4090".
 std::string gpu_slug(std::string_view gpu_name);
-
-/// "fathom-h200-20260131T120000Z", or "fathom-replay-h200-..." so that a folder of replayed figures
-/// cannot be taken for a measurement either.
-std::string default_folder_name(std::string_view gpu_name, bool replay,
-                                std::chrono::system_clock::time_point now);
 
 /// Where a run puts what it makes.
 struct OutputFolder {
@@ -29,9 +23,8 @@ struct OutputFolder {
 /// Error(output_unwritable) or Error(output_full).
 OutputFolder prepare_output_folder(const std::filesystem::path& root);
 
-/// Makes a folder, with those above it; throws as above, and the sentence says which flag gives
-/// another.
-void make_folder(const std::filesystem::path& folder, const char* flag = "--out");
+/// Makes a folder, with those above it; throws as above.
+void make_folder(const std::filesystem::path& folder);
 
 /// A folder of its own for temporary files, which goes with its contents when this does.
 class TemporaryFolder {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +10,6 @@
 #include <cstdio>
 #include <memory>
 #include <set>
-#include <span>
 #include <sstream>
 #include <utility>
 
@@ -26,8 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start, Clock::time_point end = Clock::now()) {
-  return std::chrono::duration<double>(end - start).count();
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 /// A line on the terminal that says what is being measured and how long the run may still take.
@@ -42,22 +40,26 @@ class ProgressLine {
     probe_ = fmt::format("[{}/{}] {}: ", index + 1, probes_, name);
     draw(probe_ + "starting");
   }
-  void update(const ProbeProgress& progress) {
+  /// A line that a probe writes to the descriptor of --progress-fd: "done total elapsed_s name".
+  void update(const std::string& line) {
+    std::istringstream words(line);
+    double cases = 0, all_cases = 0, elapsed_s = 0;
+    std::string name;
+    if (!(words >> cases >> all_cases >> elapsed_s) || !std::getline(words >> std::ws, name))
+      return;
     // As if probes took equally long, since how many cases later ones have, only they know.
-    const double done = index_ + 1.0 * progress.done / std::max(1, progress.total);
+    const double done = index_ + cases / std::max(1.0, all_cases);
     const double left = seconds_since(start_) / done * (probes_ - done);
-    draw(fmt::format("{}{} of {}, {}{}", probe_, progress.done, progress.total,
-                     done > 0 ? fmt::format("about {} left, ", spoken_duration(left)) : "",
-                     progress.name));
+    draw(fmt::format("{}{} of {}, {}{}", probe_, cases, all_cases,
+                     done > 0 ? fmt::format("about {:.0f} s left, ", left) : "", name));
   }
   void clear() { draw(""); }
 
  private:
   void draw(const std::string& text) {
     if (isatty(STDERR_FILENO) != 1 || (text.empty() && !drawn_)) return;
-    winsize size{};
-    const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-    fmt::print(stderr, "\r\033[K{}", text.substr(0, known ? size.ws_col - 1u : 79));
+    constexpr std::size_t columns = 79;
+    fmt::print(stderr, "\r\033[K{}", text.substr(0, columns));
     std::fflush(stderr);
     drawn_ = !text.empty();
   }
@@ -68,13 +70,12 @@ class ProgressLine {
   bool drawn_ = false;
 };
 
-/// What a probe program may end with; anything else is no answer of ours.
-constexpr ExitCode probe_codes[] = {
-    ExitCode::ok,          ExitCode::check_failed,      ExitCode::bad_input,
-    ExitCode::gpu_busy,    ExitCode::output_unwritable, ExitCode::output_full,
-    ExitCode::no_driver,   ExitCode::driver_too_old,    ExitCode::gpu_out_of_memory,
-    ExitCode::interrupted, ExitCode::partitioned_gpu,   ExitCode::counters_unavailable,
-    ExitCode::gpu_lost};
+/// Whether a probe program ends so; anything else is no answer of ours.
+bool is_of_probes(ExitCode code) {
+  return code <= ExitCode::bad_input ||
+         (code >= ExitCode::output_unwritable && code <= ExitCode::gpu_lost) ||
+         code == ExitCode::interrupted;
+}
 
 /// Whether nothing can be measured after a probe that ended for this cause.
 bool stops_the_run(ExitCode cause) {
@@ -88,7 +89,7 @@ struct Probe {
   ProbeBinary binary;
   fs::path document{}, log{};
   std::unique_ptr<ChildProcess> child{};
-  Clock::time_point start{}, done{};  ///< of measuring
+  Clock::time_point start{};  ///< of measuring
 };
 
 /// One document and one exit code of what comes of the probes.
@@ -105,48 +106,30 @@ class Run {
         options.time_limit_s > 0 ? std::max(1L, std::lround(options.time_limit_s)) : suite_limit);
   }
 
-  Measured measure(std::size_t together) {
-    Probe* ending = nullptr;  // it has measured, and ends while the next one measures
-    const auto finish_ending = [&] {
-      if (ending) finish(*std::exchange(ending, nullptr));
-    };
+  Measured measure(bool together) {
+    if (together) start_held();
     for (std::size_t i = 0; i < probes_.size(); ++i) {
       Probe& probe = probes_[i];
-      const std::span from_here = std::span(probes_).subspan(i);
-      if (together > 1 && i % together == 0 && !has_to_stop()) {
-        finish_ending();
-        progress_.start_probe(i, probe.binary.name);
-        start_held(from_here.first(std::min(together, from_here.size())));
-      }
       if (has_to_stop()) {
-        for (Probe& waiting : from_here) waiting.child.reset();
-        finish_ending();
+        probe.child.reset();
         skip(probe);
         continue;
       }
       progress_.start_probe(i, probe.binary.name);
       try {
-        if (!probe.child) {
-          finish_ending();
-          start(probe);
-        }
-        const bool has_measured = measure(probe);
-        finish_ending();
-        if (has_measured)
-          ending = &probe;
-        else
-          finish(probe);
+        if (!probe.child) start(probe);
+        measure(probe);
       } catch (const Error& error) {  // it could not be started: the others' results stay
         add(probe, {ProbeStatus::failed, error.what(), error.code()}, std::nullopt);
       }
     }
-    finish_ending();
     return std::move(measured_);
   }
 
  private:
   /// Throws Error where its program cannot be started or its log cannot be written.
   void start(Probe& probe, bool held = false) {
+    probe.start = Clock::now();
     fs::remove(probe.document);  // of an earlier run into the same folder
     const FileDescriptor log = create_file(probe.log);
     ChildStart child{
@@ -168,59 +151,40 @@ class Run {
     probe.child = std::make_unique<ChildProcess>(std::move(child));
   }
 
-  /// Starts probes that are up at the same time and measure in turn: CUDA takes each of them most
-  /// of a second to start. Waits until each is ready, has ended, or has taken its time limit to be
-  /// ready, or an interrupt has come. One that could not be started or did not become ready is
-  /// started again in its turn, and so are all where there is no room for all of them at once.
-  void start_held(std::span<Probe> probes) {
+  /// Starts all, which are up at the same time and measure in turn: CUDA takes each of them most of
+  /// a second to start. Where one cannot be started, is not ready within its time limit, or
+  /// lacks room, each is started again in its turn.
+  void start_held() {
     Children children;
-    for (Probe& probe : probes) {
+    for (Probe& probe : probes_) {
       try {
         start(probe, true);
         children.push_back(probe.child.get());
       } catch (const Error&) {
-        probe.child.reset();
+        break;
       }
     }
-    const Children late = wait_for_words(children, inbox_, limit_);
-    if (inbox_.interrupts() > 0) return;
+    const Children late = wait_until_ready(children, inbox_, limit_);
+    const auto lacks_room = [](ChildProcess* child) {
+      const auto end = child->try_end();
+      return end && (end->is_exit(ExitCode::gpu_busy) || end->is_exit(ExitCode::gpu_out_of_memory));
+    };
+    const bool all_ready = children.size() == probes_.size() && late.empty() &&
+                           std::ranges::none_of(children, lacks_room);
     // Before the first one begins: what becomes ready later would do it beside a measurement.
-    bool lacked_room = false;
-    for (Probe& probe : probes) {
-      if (std::ranges::count(late, probe.child.get()) > 0) probe.child.reset();
-      const auto end = probe.child ? probe.child->try_end() : std::nullopt;
-      // What may be its siblings' fault.
-      lacked_room |=
-          end && (end->is_exit(ExitCode::gpu_busy) || end->is_exit(ExitCode::gpu_out_of_memory));
-    }
-    if (lacked_room)
-      for (Probe& probe : probes) probe.child.reset();
+    if (!all_ready)
+      for (Probe& probe : probes_) probe.child.reset();
   }
 
-  /// Lets one that is held begin, and waits until it has measured, or for its end, time limit or an
-  /// interrupt. True where it has measured and only has to end: one that is not held never says so.
-  bool measure(Probe& probe) {
+  /// Lets one begin if it is held, waits for its end, and adds what it left.
+  void measure(Probe& probe) {
     const auto beside = std::ranges::count_if(probes_, [&](const Probe& other) {
       return &other != &probe && other.child && !other.child->try_end();
     });
     probe.start = Clock::now();
     probe.child->release(static_cast<std::size_t>(beside));
-    const auto show = [&](std::string_view line) {
-      if (const auto progress = parse_progress(line)) progress_.update(*progress);
-    };
-    const bool ended = supervise(Children{probe.child.get()}, inbox_,
-                                 {.limit = limit_, .line = show, .until_word = true});
-    probe.done = Clock::now();
-    return !ended;
-  }
-
-  /// Waits for its end, and adds what it left.
-  void finish(Probe& probe) {
-    const auto left = probe.start + limit_ - Clock::now();
-    const ProcessEnd end =
-        supervise(*probe.child, inbox_,
-                  {.limit = std::chrono::duration_cast<std::chrono::milliseconds>(left)});
-    progress_.clear();
+    const auto show = [&](const std::string& line) { progress_.update(line); };
+    const ProcessEnd end = supervise(*probe.child, inbox_, {.limit = limit_, .line = show});
     probe.child.reset();
     std::optional<Document> document;
     try {
@@ -241,29 +205,25 @@ class Run {
     add(probe, outcome, document);
   }
 
-  /// Says how a probe ended, and merges what it left.
-  void add(const Probe& probe, const ProbeOutcome& outcome, const std::optional<Document>& left) {
-    const std::string& name = probe.binary.name;
-    measured_.causes.push_back(outcome.cause);
+  /// Says how a probe ended, and merges what it left. A part that does not fit (a driver update or
+  /// another build in the middle of the run) costs its own results only.
+  void add(const Probe& probe, ProbeOutcome outcome, std::optional<Document> left) {
     if (stops_the_run(outcome.cause)) stopper_ = outcome;
-    progress_.clear();
-    print_out(fmt::format("{}: {} cases in {}{}\n", name, left ? left->entries.size() : 0,
-                          spoken_duration(seconds_since(probe.start, probe.done)),
-                          outcome.reason.empty() ? "" : "; incomplete: " + clean(outcome.reason)));
-    if (!left) return miss(probe, outcome);
-    // A part that does not fit (a driver update or another build in the middle of the run) costs
-    // its own results only; its document stays in the folder.
     try {
-      if (measured_.document)
+      if (left && measured_.document)
         add_part(*measured_.document, *left);
-      else
-        measured_.document = *left;
+      else if (left)
+        measured_.document = left;
     } catch (const Error& error) {
-      measured_.causes.push_back(ExitCode::incomplete);
-      measured_.all_merged = false;
-      print_out(fmt::format("{}: {}\n", name, clean(error.what())));
-      miss(probe, {ProbeStatus::failed, error.what()});
+      outcome = {ProbeStatus::failed, error.what(), ExitCode::incomplete};
+      left.reset();
     }
+    measured_.causes.push_back(outcome.cause);
+    if (!left) miss(probe, outcome);
+    progress_.clear();
+    print_out(fmt::format("{}: {} cases in {:.0f} s{}\n", probe.binary.name,
+                          left ? left->entries.size() : 0, seconds_since(probe.start),
+                          outcome.reason.empty() ? "" : "; incomplete: " + clean(outcome.reason)));
   }
 
   /// One that is not started, once the run is stopped.
@@ -278,18 +238,15 @@ class Run {
   void miss(const Probe& probe, const ProbeOutcome& outcome) {
     ProbeSummary& summary = measured_.missing.emplace_back();
     summary.name = probe.binary.name;
-    summary.question = probe.binary.question;
-    summary.method = probe.binary.method;
     summary.status = outcome.status;
-    summary.status_reason = fmt::format("{}; it would have answered {}", outcome.reason,
-                                        fmt::join(probe.binary.claims, ", "));
+    summary.status_reason = outcome.reason;
   }
 
   /// For an interrupt, or for what ended a probe and would end the others, too.
   bool has_to_stop() {
     inbox_.drain();
     if (inbox_.interrupts() > 0 && !stopper_)
-      stopper_ = {ProbeStatus::interrupted, "interrupted by the user", ExitCode::interrupted};
+      stopper_ = {ProbeStatus::interrupted, "interrupted", ExitCode::interrupted};
     return stopper_.has_value();
   }
 
@@ -304,56 +261,28 @@ class Run {
 
 }  // namespace
 
-std::optional<ProbeProgress> parse_progress(std::string_view line) {
-  std::istringstream words{std::string(line)};
-  ProbeProgress progress;
-  double elapsed_s = 0;
-  if (!(words >> progress.done >> progress.total >> elapsed_s)) return std::nullopt;
-  std::getline(words >> std::ws, progress.name);
-  return progress;
-}
-
-std::string spoken_duration(double seconds) {
-  const long whole = std::lround(std::max(0.0, seconds));
-  if (whole < 60) return fmt::format("{} s", whole);
-  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
-  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
-}
-
 ProbeOutcome judge_probe(const ProcessEnd& end, const std::optional<Document>& left,
                          const std::string& last_words, std::chrono::seconds limit) {
-  const bool finished = end.signal == 0 && left && !left->probes.empty() &&
-                        left->probes.front().status == ProbeStatus::complete;
-  const auto with_log = [&](const std::string& reason) {
-    return last_words.empty() ? reason
-                              : fmt::format("{}; the last line of its log: {}", reason, last_words);
-  };
-  const auto crashed = [&](const std::string& why) -> ProbeOutcome {
-    return {ProbeStatus::crashed, with_log(why), ExitCode::probe_crashed};
-  };
-
+  using enum ProbeStatus;
+  const auto code = static_cast<ExitCode>(end.status);
+  const bool has_ended = end.signal == 0 && is_of_probes(code);
+  if (has_ended && left && !left->probes.empty() && left->probes.front().status == complete)
+    return {complete, "", code};
+  const std::string log = last_words.empty() ? "" : "; the last line of its log: " + last_words;
+  const std::string late = fmt::format("it hit its time limit of {} s", limit.count());
   if (end.unkillable)
-    return {ProbeStatus::timed_out,
-            fmt::format("it hit its time limit of {} s and cannot be ended, since the driver holds "
-                        "it: the GPU needs a reset",
-                        limit.count()),
+    return {timed_out,
+            late + " and cannot be ended, since the driver holds it: the GPU needs a reset",
             ExitCode::gpu_lost};
-  if (end.stopped == Stopped::interrupt && !finished)
-    return {ProbeStatus::interrupted, "interrupted by the user", ExitCode::interrupted};
-  if (end.stopped == Stopped::time_limit && !finished)
-    return {ProbeStatus::timed_out,
-            with_log(fmt::format("it hit its time limit of {} s (--time-limit)", limit.count())),
-            ExitCode::probe_timed_out};
-  if (end.signal != 0) return crashed("it was ended by " + end.describe());
-  const auto code = std::ranges::find(probe_codes, end.status, to_int);
-  if (code == std::end(probe_codes)) return crashed("it ended with " + end.describe());
-  if (finished) return {ProbeStatus::complete, "", *code};
-  if (*code == ExitCode::ok || *code == ExitCode::check_failed)
-    return crashed("it ended without its complete results");
-  if (*code == ExitCode::interrupted)
-    return {ProbeStatus::interrupted, "interrupted from outside", *code};
-  return {left && !left->entries.empty() ? ProbeStatus::partial : ProbeStatus::failed,
-          last_words.empty() ? "it ended with " + end.describe() : last_words, *code};
+  if (end.stopped == Stopped::time_limit)
+    return {timed_out, late + " (--time-limit)" + log, ExitCode::probe_timed_out};
+  if (end.stopped == Stopped::interrupt || end.is_exit(ExitCode::interrupted))
+    return {interrupted, "interrupted", ExitCode::interrupted};
+  const std::string how = "it ended with " + end.describe();
+  if (!has_ended || code == ExitCode::ok || code == ExitCode::check_failed)
+    return {crashed, how + " and without its complete results" + log, ExitCode::probe_crashed};
+  return {left && !left->entries.empty() ? partial : failed, last_words.empty() ? how : last_words,
+          code};
 }
 
 ExitCode combined_exit_code(const std::vector<ExitCode>& causes) {
@@ -366,19 +295,13 @@ ExitCode combined_exit_code(const std::vector<ExitCode>& causes) {
   return distinct.size() == 1 ? *distinct.begin() : ExitCode::incomplete;
 }
 
-std::size_t most_held_together(const Fingerprint& gpu) {
-  if (gpu.compute_mode.starts_with("exclusive")) return 1;
-  // What a context takes before anything is allocated in it. Together they are to leave the probes
-  // what these size their arrays for.
-  constexpr std::int64_t context_bytes = 512ll << 20, share_of_memory = 16;
-  return static_cast<std::size_t>(
-      std::max<std::int64_t>(1, gpu.memory_bytes.value_or(0) / share_of_memory / context_bytes));
-}
-
 Measured measure_probes(const std::vector<ProbeBinary>& probes, const RunArguments& options,
                         const OutputFolder& folder, const Fingerprint& fingerprint,
                         SignalInbox& inbox) {
-  const std::size_t together = options.start_together ? most_held_together(fingerprint) : 1;
+  // An idle context takes half a GiB. Together they may take a sixteenth of the memory, since the
+  // probes size their arrays for the rest.
+  const auto needed = static_cast<std::int64_t>(probes.size()) * (std::int64_t{8} << 30);
+  const bool together = options.start_together && fingerprint.memory_bytes.value_or(0) >= needed;
   return Run(probes, options, folder, inbox).measure(together);
 }
 

@@ -1,10 +1,8 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "results/document.h"
@@ -15,18 +13,6 @@
 #include "tools/programs.h"
 
 namespace fathom {
-
-/// One line that a probe writes to the descriptor of --progress-fd: "done total elapsed_s name".
-struct ProbeProgress {
-  int done = 0, total = 0;
-  std::string name;  ///< of what is being measured
-};
-
-/// Nothing if the line is not of that form.
-std::optional<ProbeProgress> parse_progress(std::string_view line);
-
-/// "45 s", "2 min 5 s", "1 h 2 min"
-std::string spoken_duration(double seconds);
 
 /// What a probe's end means for its results.
 struct ProbeOutcome {
@@ -44,21 +30,18 @@ ProbeOutcome judge_probe(const ProcessEnd& end, const std::optional<Document>& l
 /// `incomplete` for several different ones.
 ExitCode combined_exit_code(const std::vector<ExitCode>& causes);
 
-/// How many probes of a run may be up at the same time on this GPU. 1: none beside another, since
-/// only one process may use the GPU or its memory is unknown or small.
-std::size_t most_held_together(const Fingerprint& gpu);
-
 /// What a run has measured.
 struct Measured {
   std::optional<Document> document;   ///< of all probes that left one
   std::vector<ProbeSummary> missing;  ///< of the others
-  std::vector<ExitCode> causes;       ///< of each that was selected, and of parts that did not fit
-  bool all_merged = true;             ///< else a part stays in its own document
+  /// Of each that was selected; `incomplete` where what it left does not fit the others'.
+  std::vector<ExitCode> causes;
 };
 
-/// Measures the probes one after the other. The log of each goes to logs/<probe>.log and its
-/// document to parts/<probe>.json of `folder`. An interrupt ends the measuring, and what there is
-/// then is what comes back.
+/// Measures the probes one after the other. With `start_together` all are up at the same time, if
+/// the GPU's memory has room for that. The log of each goes to logs/<probe>.log and its document to
+/// parts/<probe>.json of `folder`. An interrupt ends the measuring, and what there is then is what
+/// comes back.
 Measured measure_probes(const std::vector<ProbeBinary>& probes, const RunArguments& options,
                         const OutputFolder& folder, const Fingerprint& fingerprint,
                         SignalInbox& inbox);

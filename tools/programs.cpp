@@ -28,22 +28,6 @@ const std::vector<std::string_view>& groups_of(const RunSuite& suite) {
   return std::ranges::find(suite_groups, suite.name, &SuiteGroups::suite)->groups;
 }
 
-constexpr std::chrono::seconds description_limit{30};
-
-std::vector<fs::path> programs_in(const fs::path& folder) {
-  std::vector<fs::path> programs;
-  std::error_code error;
-  for (const auto& file : fs::directory_iterator(folder, error)) {
-    const std::string name = file.path().filename();
-    // The ladder describes itself as a probe does and is not named like one.
-    const bool is_probe = name.starts_with("probe_") || name == "gemm_ladder";
-    if (is_probe && file.is_regular_file(error) && access(file.path().c_str(), X_OK) == 0)
-      programs.push_back(file.path());
-  }
-  std::ranges::sort(programs);
-  return programs;
-}
-
 // Loading the driver's libraries and waking an idle GPU takes seconds at worst.
 constexpr std::chrono::seconds answer_limit{60};
 constexpr const char* program_name = "fathom-device";
@@ -60,18 +44,15 @@ const std::vector<RunSuite> run_suites{
     {"gemm", "default", 600, "the matrix-product ladders at 4096³, against the vendor's library"},
 };
 
-bool RunSuite::has(std::string_view group) const {
+bool RunSuite::has(const std::string& probe) const {
+  const auto known = std::ranges::find(probe_groups, probe, &ProbeGroup::probe);
+  // A probe that no group names is of the first.
+  const std::string_view group = known == std::end(probe_groups) ? "core" : known->group;
   return std::ranges::count(groups_of(*this), group) > 0;
 }
 
 std::string RunSuite::group_names() const {
   return fmt::format("{}", fmt::join(groups_of(*this), ", "));
-}
-
-std::vector<std::string> suite_names() {
-  std::vector<std::string> names;
-  for (const RunSuite& suite : run_suites) names.push_back(suite.name);
-  return names;
 }
 
 const RunSuite* find_run_suite(const std::string& name) {
@@ -88,39 +69,27 @@ fs::path program_folder() {
   return fs::is_directory(installed) ? installed : here;
 }
 
-bool has_probes(const fs::path& folder) { return !programs_in(folder).empty(); }
-
 std::vector<ProbeBinary> find_probes(const fs::path& folder) {
-  const std::vector<fs::path> programs = programs_in(folder);
-  if (programs.empty())
-    fail(ExitCode::setup_incomplete,
-         "There are no probe programs in {}: build Fathom with ./fathom run.", folder.string());
-  // All at once: each takes its time to load.
-  const auto runs = run_all_and_capture(programs, {"--describe"}, description_limit);
   std::vector<ProbeBinary> probes;
-  for (std::size_t i = 0; i < programs.size(); ++i) {
-    const auto& [output, errors, end] = runs[i];
-    try {
-      const auto says = nlohmann::json::parse(output);
-      probes.push_back({programs[i], says.at("name"), says.at("group"), says.at("question"),
-                        says.at("method"), says.at("claims")});
-    } catch (const nlohmann::json::exception&) {
-      const std::string said = last_line(errors);
-      fail(ExitCode::setup_incomplete,
-           "{} does not describe itself ({}{}): build Fathom again with ./fathom run.",
-           programs[i].string(), end.describe(), said.empty() ? "" : ": " + said);
-    }
+  std::error_code error;
+  for (const auto& file : fs::directory_iterator(folder, error)) {
+    const std::string name = file.path().filename(), start = "probe_";
+    const bool is_ladder = name == "gemm_ladder";
+    if ((name.starts_with(start) || is_ladder) && file.is_regular_file(error) &&
+        access(file.path().c_str(), X_OK) == 0)
+      probes.push_back({file.path(), is_ladder ? "gemm" : name.substr(start.size())});
   }
+  std::ranges::sort(probes, {}, &ProbeBinary::name);
   return probes;
 }
 
 std::vector<ProbeBinary> select_probes(const std::vector<ProbeBinary>& probes,
                                        const std::vector<std::string>& names,
                                        const RunSuite& suite) {
-  check_names("--probe", names, probes);
+  check_names("--probe", names, names_of(probes));
   std::vector<ProbeBinary> selected;
   std::ranges::copy_if(probes, std::back_inserter(selected), [&](const ProbeBinary& probe) {
-    return names.empty() ? suite.has(probe.group) : std::ranges::count(names, probe.name) > 0;
+    return names.empty() ? suite.has(probe.name) : std::ranges::count(names, probe.name) > 0;
   });
   if (selected.empty())
     fail(ExitCode::setup_incomplete,
@@ -131,9 +100,7 @@ std::vector<ProbeBinary> select_probes(const std::vector<ProbeBinary>& probes,
 }
 
 void check_names(const std::string& flag, const std::vector<std::string>& names,
-                 const std::vector<ProbeBinary>& probes) {
-  std::vector<std::string> known;
-  for (const auto& probe : probes) known.push_back(probe.name);
+                 const std::vector<std::string>& known) {
   for (const auto& name : names)
     if (std::ranges::count(known, name) == 0)
       fail(ExitCode::bad_input, "{}: there is no probe `{}`, only {}.{}", flag, name,
@@ -144,14 +111,12 @@ void ask_device(const fs::path& programs, const std::vector<std::string>& argume
                 const std::function<void(const Json&)>& read) {
   const auto& [output, errors, end] =
       run_and_capture(programs / program_name, arguments, answer_limit);
-  if (end.stopped == Stopped::time_limit)
-    fail(ExitCode::gpu_lost,
-         "The NVIDIA driver did not answer within {} s: restart the machine or reset the GPU.",
-         answer_limit.count());
-  if (end.signal != 0)
-    fail(ExitCode::gpu_lost,
-         "{} was ended by {} while it asked the driver: see `dmesg` for what the driver says.",
-         program_name, end.describe());
+  if (end.signal != 0 || end.stopped == Stopped::time_limit)
+    fail(
+        ExitCode::gpu_lost,
+        "The NVIDIA driver did not answer ({}): see `dmesg`, reset the GPU or restart the machine.",
+        end.stopped == Stopped::no ? end.describe()
+                                   : fmt::format("for {} s", answer_limit.count()));
   if (end.status != 0) {
     std::string sentence = last_line(errors);
     if (const auto prefix = fmt::format("{}: ", program_name); sentence.starts_with(prefix))

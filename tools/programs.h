@@ -18,14 +18,11 @@ struct RunSuite {
   int probe_limit_s;  ///< after which a probe is ended: well above what it takes on a fast GPU
   const char* description;  ///< with the time it may take
 
-  /// A group as a probe's `--describe` says it: "core", "atlas", "atlas-long".
-  bool has(std::string_view group) const;
+  bool has(const std::string& probe) const;
   std::string group_names() const;  ///< "atlas, atlas-long"
 };
 
 extern const std::vector<RunSuite> run_suites;
-
-std::vector<std::string> suite_names();
 
 /// Nothing for a name that no suite has.
 const RunSuite* find_run_suite(const std::string& name);
@@ -37,32 +34,32 @@ std::filesystem::path executable_folder();
 /// <prefix>/bin of an installation, else beside this program.
 std::filesystem::path program_folder();
 
-/// A probe's program and what it says of itself (`--describe`).
 struct ProbeBinary {
   std::filesystem::path program;
-  std::string name;   ///< "copy_bandwidth"
-  std::string group;  ///< "core", "atlas", "gemm", ...
-  std::string question;
-  std::string method;
-  std::vector<std::string> claims;  ///< identifiers
+  std::string name;  ///< "copy_bandwidth"
 };
 
-/// False in a build without CUDA (FATHOM_CUDA=OFF), which replays but cannot measure.
-bool has_probes(const std::filesystem::path& folder);
-
-/// Every `probe_*` program of the folder and `gemm_ladder`, by name. Throws Error(setup_incomplete)
-/// if there is none, or if one does not answer.
+/// Every `probe_*` program of the folder and `gemm_ladder`, by name. None in a build without CUDA
+/// (FATHOM_CUDA=OFF), which replays but cannot measure.
 std::vector<ProbeBinary> find_probes(const std::filesystem::path& folder);
 
-/// Those with the given names, in the order of `probes`; those of the suite's groups if no name is
-/// given. Throws as check_names does, and Error(setup_incomplete) if the groups have none.
+/// Those with the given names, in the order of `probes`; those of the suite if no name is given.
+/// Throws as check_names does, and Error(setup_incomplete) if the suite has none.
 std::vector<ProbeBinary> select_probes(const std::vector<ProbeBinary>& probes,
                                        const std::vector<std::string>& names,
                                        const RunSuite& suite);
 
-/// Throws Error(bad_input) for a name in a flag's list that none of the probes has.
+/// Of probes or their summaries.
+template <class Probe>
+std::vector<std::string> names_of(const std::vector<Probe>& probes) {
+  std::vector<std::string> names;
+  for (const Probe& probe : probes) names.push_back(probe.name);
+  return names;
+}
+
+/// Throws Error(bad_input) for a name in a flag's list that is not known.
 void check_names(const std::string& flag, const std::vector<std::string>& names,
-                 const std::vector<ProbeBinary>& probes);
+                 const std::vector<std::string>& known);
 
 // The command itself knows nothing of CUDA, so that it runs, replays and reports on any machine: it
 // asks the program `fathom-device` in the folder `programs`.

@@ -8,10 +8,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <deque>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <system_error>
-#include <utility>
 
 #include "probes/claims.h"
 #include "reports/page/page.h"
@@ -67,15 +67,11 @@ std::vector<fs::path> recording_files(const RecordingPlaces& places) {
 
 // --- report --------------------------------------------------------------------------------------
 
-Document concluded_today(Document document) {
+void conclude_today(Document& document) {
   const std::vector<ProbeSummary> probes = document.probes;
-  for (const ProbeSummary& probe : probes) {
+  for (const ProbeSummary& probe : probes)
     if (const Conclude conclude = conclusion_of(probe.name))
       conclude_again(probe.name, conclude, document);
-    else
-      fmt::print(stderr, "There is no probe `{}`: what it concluded stays.\n", clean(probe.name));
-  }
-  return document;
 }
 
 struct ReportArguments {
@@ -86,64 +82,43 @@ struct ReportArguments {
   fs::path recordings{};            ///< of the card check; empty: those that came along
 };
 
-/// A document that has the name of a page of the report, in its folder, would be replaced by it.
-void refuse_in_report(const fs::path& document, const fs::path& folder) {
-  const std::string kind = document.extension().string();
-  std::error_code none;
-  if ((kind == ".md" || kind == ".html") &&
-      fs::equivalent(document.parent_path() / ".", folder, none))
-    fail(ExitCode::bad_input,
-         "{} lies where its report goes, under the name of a page: choose another folder with "
-         "--out.",
-         document.string());
-}
-
-using Documents = std::vector<std::pair<fs::path, Document>>;
-
-ExitCode page_of(const Documents& documents, const reports::Explained& explained,
-                 const ReportArguments& options) {
-  const std::vector<fs::path>& files = options.documents;
-  const fs::path& out = options.out;
-  std::vector<reports::ShownDocument> pages;
-  for (const auto& [file, document] : documents)
-    pages.push_back({&document, file.string(), card_of(document, options.recordings)});
-  const fs::path page = out.empty() ? files.front().parent_path() / "report/index.html" : out;
+ExitCode report(const ReportArguments& options) {
+  const auto& [files, out, conclude, html, recordings] = options;
+  if (files.size() > 1 && !html)
+    throw Error(ExitCode::bad_input,
+                "A report is of one document: give --html for a page of several.");
+  const fs::path folder = out.empty() ? files.front().parent_path() / "report" : out;
+  const fs::path page = html && !out.empty() ? out : folder / "index.html";
   std::vector<NamedFile> inputs;
   for (const fs::path& file : files) inputs.push_back({"a document", file});
   require_distinct(inputs, {{"--out", page}});
-  if (out.empty()) make_folder(page.parent_path());
-  OutputFile(page).write(reports::html_page(pages, explained));
-  print_line(fmt::format("Page: {}", fs::absolute(page).lexically_normal().string()));
-  return ExitCode::ok;
-}
+  if (!html) require_distinct(inputs, {{"--out", folder / "README.md"}});
 
-ExitCode report(const ReportArguments& options) {
-  if (options.documents.size() > 1 && !options.html)
-    throw Error(ExitCode::bad_input,
-                "A report is of one document: give --html for a page of several.");
-  Documents documents;
+  std::deque<Document> documents;
+  std::vector<reports::ShownDocument> shown;
   reports::Explained explained;
-  bool any_replay = false;
-  for (const fs::path& file : options.documents) {
+  for (const fs::path& file : files) {
     const std::string text = read_file_up_to(file, document_size_limit), origin = file.string();
     if (auto answer = reports::read_explained(text, origin)) {
-      if (!options.html)
+      if (!html)
         fail(ExitCode::bad_input, "{}: is an answer of `fathom explain`; give --html for its page.",
              origin);
       explained.push_back(*std::move(answer));
       continue;
     }
-    const Document document = parse_document(text, origin);
-    any_replay |= document.source == Source::replay;
-    documents.emplace_back(file, options.conclude ? concluded_today(document) : document);
+    Document& document = documents.emplace_back(parse_document(text, origin));
+    if (conclude) conclude_today(document);
+    shown.push_back({&document, origin, html ? card_of(document, recordings) : std::nullopt});
   }
-  if (any_replay)
+  if (std::ranges::count(documents, Source::replay, &Document::source) > 0)
     fmt::print("REPLAY: this document repeats a recording; nothing in it was measured here.\n");
-  if (options.html) return page_of(documents, explained, options);
-  const auto& [file, document] = documents.front();
-  const auto folder = options.out.empty() ? file.parent_path() / "report" : options.out;
-  refuse_in_report(file, folder);
-  publish_report(document, folder, file.filename().string(), options.recordings);
+  if (!html) {
+    publish_report(documents.front(), folder, files.front().filename().string(), recordings);
+    return ExitCode::ok;
+  }
+  if (out.empty()) make_folder(folder);
+  OutputFile(page).write(reports::html_page(shown, explained));
+  print_line(fmt::format("Page: {}", fs::absolute(page).lexically_normal().string()));
   return ExitCode::ok;
 }
 
@@ -258,11 +233,8 @@ std::optional<reports::CardCheck> card_of(const Document& document, const fs::pa
 }
 
 fs::path replayed_recording(const std::string& suite) {
-  fs::path folder = own_recordings() / "h200";
-  if (const char* given = std::getenv("FATHOM_RECORDING")) {
-    if (!fs::is_directory(given)) return given;
-    folder = given;
-  }
+  const char* given = std::getenv("FATHOM_RECORDING");
+  const fs::path folder = given ? fs::path(given) : own_recordings() / "h200";
   for (const fs::path& closest :
        {folder / suite, folder / suite.substr(0, suite.find('-')), folder})
     if (const fs::path file = document_in(closest); !file.empty()) return file.lexically_normal();
@@ -300,7 +272,7 @@ ExitCode add_recording(const RecordingArguments& options) {
         places.cards / gpu_slug(document.date.substr(0, 10) + "-" + gpu.gpu_uuid_hash.substr(0, 8));
   if (!document_in(place).empty())
     refuse(fmt::format("{} has this card's run of that day", place.string()));
-  make_folder(place, "--recordings");
+  make_folder(place);
   const fs::path file = place / "result.json.gz";
   write_document(document, file);
   const ReportPaths pages = write_report(document, place / "report", file.filename());

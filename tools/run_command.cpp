@@ -1,10 +1,8 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
 #include <thread>
 
 #include "results/device_lock.h"
@@ -21,19 +19,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder that was asked for, or one that is named for GPU and time.
+/// The folder that was asked for, or one that is named for GPU and time. A folder of replayed
+/// figures cannot be taken for a measurement either.
 OutputFolder output_folder(const RunArguments& options, const std::string& gpu, bool replay) {
   if (!options.out.empty()) return prepare_output_folder(options.out);
-  return prepare_output_folder(default_folder_name(gpu, replay, std::chrono::system_clock::now()));
+  return prepare_output_folder(fmt::format("fathom-{}{}-{}", replay ? "replay-" : "", gpu_slug(gpu),
+                                           utc_time_for_names(std::chrono::system_clock::now())));
 }
 
 void keep_probes(Document& document, const std::vector<std::string>& names) {
-  std::vector<std::string> recorded;
-  for (const auto& probe : document.probes) recorded.push_back(probe.name);
-  for (const auto& name : names)
-    if (std::ranges::count(recorded, name) == 0)
-      fail(ExitCode::bad_input, "The recording has no probe `{}`.{}", name,
-           did_you_mean(name, recorded));
+  check_names("--probe", names, names_of(document.probes));
   const auto keep = [&](auto& parts, auto name) {
     std::erase_if(parts,
                   [&](const auto& part) { return std::ranges::count(names, part.*name) == 0; });
@@ -46,6 +41,7 @@ void keep_probes(Document& document, const std::vector<std::string>& names) {
 
 /// The common end of measurement and replay.
 void publish(const Document& document, const OutputFolder& folder, const RunArguments& options) {
+  write_document(document, folder.result());
   if (options.no_report) return print_line(fmt::format("Document: {}", folder.result().string()));
   publish_report(document, folder.report(), "result.json", options.recordings);
 }
@@ -66,9 +62,7 @@ ExitCode replay(const RunArguments& options, const std::string& why) {
       fmt::format("REPLAY: {}; replaying the recording of {} from {}. Nothing below was measured "
                   "here.",
                   why, document.fingerprint.gpu_name, document.date));
-  const OutputFolder folder = output_folder(options, document.fingerprint.gpu_name, true);
-  write_document(document, folder.result());
-  publish(document, folder, options);
+  publish(document, output_folder(options, document.fingerprint.gpu_name, true), options);
   return ExitCode::ok;  // nothing was measured, so no check can have failed
 }
 
@@ -81,15 +75,6 @@ ExitCode replay_without_gpu(const RunArguments& options, ExitCode code, const ch
     throw Error(ExitCode::gpu_required,
                 "There is no NVIDIA GPU on this machine, and --require-gpu was given.");
   return replay(options, "no NVIDIA GPU found");
-}
-
-/// Does what writes results; if that fails, the sentence says where they are instead.
-void keeping(const std::string& where, const std::function<void()>& write) {
-  try {
-    write();
-  } catch (const Error& error) {
-    fail(error.code(), "{} Nothing is lost: {}.", error.what(), where);
-  }
 }
 
 Document document_of(const Measured& run, const RunArguments& options,
@@ -108,11 +93,6 @@ Document document_of(const Measured& run, const RunArguments& options,
   document.elapsed_s = elapsed.count();
   document.executable = "fathom";
   document.suite = options.suite;  // the parts name the size of their sweep
-  if (!options.counters_of.empty())
-    document.warnings.push_back(
-        fmt::format("Hardware counters were asked for of {} only (--counters-of); the other "
-                    "probes' cases that only counters can decide were left out.",
-                    fmt::join(options.counters_of, ", ")));
   return document;
 }
 
@@ -139,12 +119,15 @@ ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& pr
                 "--benchmark_list_tests` shows how cases are named.");
   const Document document =
       document_of(run, options, fingerprint, std::chrono::steady_clock::now() - start);
-  keeping("the probes' own documents are in " + folder.parts().string(),
-          [&] { write_document(document, folder.result()); });
-  keeping("the results are in " + folder.result().string() + ", which `fathom report` reads",
-          [&] { publish(document, folder, options); });
-  if (run.all_merged) {
-    std::error_code left_behind;  // a part that stays does no harm: it is in the document now
+  try {
+    publish(document, folder, options);
+  } catch (const Error& error) {
+    fail(error.code(), "{} Nothing is lost: what was measured is in {}.", error.what(),
+         folder.root.string());
+  }
+  // A part that does not fit the others stays.
+  if (std::ranges::count(run.causes, ExitCode::incomplete) == 0) {
+    std::error_code left_behind;  // which does no harm: it is in the document now
     fs::remove_all(folder.parts(), left_behind);
   }
   return combined_exit_code(run.causes);
@@ -154,14 +137,14 @@ ExitCode run(const RunArguments& options) {
   // It needs no programs, of which those of its suite may not be built.
   if (options.replay) return replay(options, "a replay was asked for");
   const fs::path programs = program_folder();
-  if (!has_probes(programs))
+  const auto built = find_probes(programs);
+  if (built.empty())
     return replay_without_gpu(
         options, ExitCode::setup_incomplete,
         "this build has no probes: build them with ./fathom run, or see a recording with "
         "--replay.");
-  const auto probes =
-      select_probes(find_probes(programs), options.probes, *find_run_suite(options.suite));
-  check_names("--counters-of", options.counters_of, probes);
+  const auto probes = select_probes(built, options.probes, *find_run_suite(options.suite));
+  check_names("--counters-of", options.counters_of, names_of(probes));
   Fingerprint fingerprint;
   try {
     fingerprint = query_device(programs, options.device);
@@ -178,7 +161,7 @@ ExitCode run(const RunArguments& options) {
 void add_run(CLI::App& app, RunArguments& options) {
   word_flag(app, "--suite", options.suite,
             "quick (under a minute), default (under three minutes), or another of `fathom list`",
-            suite_names());
+            names_of(run_suites));
   app.add_option("--probe", options.probes,
                  "Only this probe, of whichever group; may be given several times")
       ->type_name("NAME");
@@ -203,7 +186,7 @@ void add_run(CLI::App& app, RunArguments& options) {
   app.add_flag("--wait", options.wait, "Wait if another Fathom holds the GPU");
   // Profilers of several processes get into each other's way, even of those that wait.
   app.add_flag("--start-together", options.start_together,
-               "Start all probes at once, as far as the GPU's memory has room for them; they still "
+               "Start all probes at once, if the GPU's memory has room for them; they still "
                "measure one after the other, and a short run ends sooner (with --no-counters)")
       ->needs(no_counters);
   app.add_flag("--no-report", options.no_report, "Write the document only");

@@ -8,11 +8,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "generated/suite_groups.h"
+#include "probes/claims.h"
 #include "results/document_io.h"
-#include "results/flag_checks.h"
 #include "tools/commands.h"
 #include "tools/predict/predict.h"
 #include "tools/programs.h"
@@ -25,40 +26,20 @@ using Json = nlohmann::ordered_json;
 
 // --- list ----------------------------------------------------------------------------------------
 
-/// In a build without CUDA no program says what it asks; the recordings say it.
-std::vector<ProbeBinary> recorded_probes() {
-  std::vector<ProbeBinary> probes;
-  for (const char* suite : {"default", "atlas", "gemm"}) {
-    const Document document = read_document(replayed_recording(suite));
-    for (const ProbeSummary& summary : document.probes) {
-      const auto known = std::ranges::find(probe_groups, summary.name, &ProbeGroup::probe);
-      if (known == std::end(probe_groups) || !find_run_suite(suite)->has(known->group)) continue;
-      ProbeBinary probe{{}, summary.name, std::string(known->group), summary.question, {}, {}};
-      for (const Claim& claim : document.claims) {
-        const std::string id = claim.id.substr(0, claim.id.find(' '));  // "S2 (stores)" is of S2
-        if (claim.probe == probe.name && std::ranges::count(probe.claims, id) == 0)
-          probe.claims.push_back(id);
-      }
-      probes.push_back(std::move(probe));
-    }
-  }
-  std::ranges::sort(probes, {}, &ProbeBinary::name);
-  return probes;
-}
-
 ExitCode list() {
   const auto folder = program_folder();
-  const bool built = has_probes(folder);
-  const auto probes = built ? find_probes(folder) : recorded_probes();
-  if (built)
-    fmt::print("{} probes, each a program of its own in {} (probe_NAME --help):\n\n", probes.size(),
-               folder.string());
-  else
-    fmt::print("{} probes; none is built here, where Fathom replays and does not measure:\n\n",
-               probes.size());
-  for (const auto& probe : probes) {
-    fmt::print("{} (group {})\n  {}\n", probe.name, probe.group, probe.question);
-    if (!probe.claims.empty()) fmt::print("  claims: {}\n", fmt::join(probe.claims, ", "));
+  fmt::print("{} probes, {} of them built in {} (probe_NAME --help):\n\n", std::size(probe_groups),
+             find_probes(folder).size(), folder.string());
+  std::map<std::string, std::string> questions;  // as the recordings have them
+  for (const char* suite : {"default", "atlas", "gemm"})
+    for (const ProbeSummary& probe : read_document(replayed_recording(suite)).probes)
+      questions[probe.name] = probe.question;
+  for (const auto& [name, group] : probe_groups) {
+    fmt::print("{} (group {})\n  {}\n", name, group, questions[std::string(name)]);
+    std::vector<std::string> claims;  // of "S2" and "S2 (stores)" the first
+    for (const Claim& claim : conclusion_of(name)({}).claims)
+      if (claim.id.find(' ') == std::string::npos) claims.push_back(claim.id);
+    if (!claims.empty()) fmt::print("  claims: {}\n", fmt::join(claims, ", "));
     fmt::print("\n");
   }
   fmt::print("Suites (fathom run --suite NAME):\n");
@@ -69,19 +50,12 @@ ExitCode list() {
 
 // --- doctor --------------------------------------------------------------------------------------
 
-struct DoctorArguments {
-  std::optional<int> device;  ///< CUDA ordinal; empty: every GPU
-  bool json = false;
-};
-
-/// What `fathom-device` has to say of one GPU or of all (harness/doctor.h). A build without CUDA
-/// has no program that asks the driver, and can say one thing.
-Json query_checks(const fs::path& programs, bool measures, std::optional<int> device) {
+/// What `fathom-device` has to say (harness/doctor.h). A build without CUDA has no program that
+/// asks the driver, and can say one thing.
+Json query_checks(const fs::path& programs, bool measures) {
   if (measures) {
-    std::vector<std::string> arguments{"--doctor"};
-    if (device) arguments.insert(arguments.end(), {"--device", std::to_string(*device)});
     Json checks;
-    ask_device(programs, arguments, [&](const Json& answer) { checks = answer.at("checks"); });
+    ask_device(programs, {"--doctor"}, [&](const Json& answer) { checks = answer.at("checks"); });
     return checks;
   }
   const std::string address = nvidia_gpu_on_pci();
@@ -119,39 +93,21 @@ void print_checks(const Json& checks) {
   }
 }
 
-ExitCode doctor(const DoctorArguments& arguments) {
+ExitCode doctor() {
   const fs::path programs = program_folder();
-  const bool measures = has_probes(programs);
-  const Json checks = query_checks(programs, measures, arguments.device);
-  if (arguments.json)
-    fmt::print("{}\n", Json{{"checks", checks}}.dump(2));
-  else
-    print_checks(checks);
+  const bool measures = !find_probes(programs).empty();
+  const Json checks = query_checks(programs, measures);
+  print_checks(checks);
   if (!measures) return ExitCode::no_driver;
-
   const auto failed =
       std::ranges::find_if(checks, [](const Json& check) { return check.at("status") == "fail"; });
-  const bool fine = failed == checks.end();
-  if (fine && !arguments.device) return ExitCode::ok;
+  if (failed == checks.end()) return ExitCode::ok;
   try {
-    query_device(programs, arguments.device.value_or(0));
+    query_device(programs, 0);
   } catch (const Error& error) {
-    // The checks of a GPU that does not exist are no checks at all.
-    if (fine) throw;
     return error.code();  // that `fathom run` would meet
   }
-  if (fine) return ExitCode::ok;
   return failed->at("id") == "gpu" ? ExitCode::setup_incomplete : ExitCode::check_failed;
-}
-
-void add_doctor(CLI::App& app, DoctorArguments& options) {
-  checked_flag(app, "--device", options.device,
-               "Only this GPU, by CUDA device ordinal (default: all)", ordinal(), "N");
-  app.add_flag("--json", options.json, "Print the checks as JSON");
-  app.footer(
-      "Examples:\n"
-      "  fathom doctor\n"
-      "  fathom doctor --device 1 --json\n");
 }
 
 }  // namespace
@@ -163,7 +119,8 @@ std::vector<Command> tool_commands() {
                              .footer = "Example:\n  fathom list\n"};
   const Command doctor_command{.name = "doctor",
                                .summary = "Check driver, permissions and tools",
-                               .add = with_arguments(add_doctor, doctor)};
+                               .add = [](CLI::App&) { return doctor; },
+                               .footer = "Example:\n  fathom doctor\n"};
   std::vector<Command> commands{run_command(),       list_command,      doctor_command,
                                 report_command(),    compare_command(), export_command(),
                                 recording_command(), predict_command()};

@@ -65,7 +65,7 @@ void add_collect_flags(CLI::App& app, CollectArguments& arguments) {
 
 void add_run_flags(CLI::App& app, FleetRunArguments& a) {
   word_flag(app, "--suite", a.suite, "What every GPU runs: a suite of `fathom list`",
-            suite_names());
+            names_of(run_suites));
   path_flag(app, "--out", a.report.out,
             "Folder of fleet.json, report and the GPUs' own documents; of several hosts on storage "
             "that they share (default: fathom-fleet-<UTC time>)",

@@ -32,16 +32,14 @@ constexpr milliseconds stop_grace{15'000};
 
 /// A short probe, a second or two for each GPU: what sharing a host can slow down.
 struct Brief {
-  const char *probe, *filter, *group;
+  const char *probe, *filter;
 };
 constexpr Brief briefs[] = {
-    {"links", "^links/host/pinned/copy engine/", "atlas-long"},  // PCIe switches, the host's memory
-    {"copy_bandwidth", "^copy_bandwidth/type:float/vector:4/unroll:1/block:256", "core"}};  // power
+    {"links", "^links/host/pinned/copy engine/"},  // PCIe switches, the host's memory
+    {"copy_bandwidth", "^copy_bandwidth/type:float/vector:4/unroll:1/block:256"}};  // power
 /// When all begin at once; a second one, since they do not end their setting up at the same moment.
 constexpr int repetitions_together = 2;
 constexpr milliseconds brief_limit{120'000}, start_limit{60'000};
-/// For one that has measured, and for one that never got ready, which all others wait for.
-constexpr milliseconds ending_limit{5'000}, giving_up_limit{1'000};
 
 /// A program that measures a GPU: `fathom run` ("alone", "suite", "links") or a short probe.
 struct Part {
@@ -215,7 +213,7 @@ class Measurement {
     std::vector<std::pair<const Brief*, Phase>> steps;
     for (const Phase phase : {Phase::alone, Phase::together})
       for (const Brief& brief : briefs)
-        if (phase == Phase::alone || !find_run_suite(arguments_.suite)->has(brief.group))
+        if (phase == Phase::alone || !find_run_suite(arguments_.suite)->has(brief.probe))
           steps.emplace_back(&brief, phase);
     Parts parts;
     for (const auto& [brief, phase] : steps)
@@ -252,9 +250,8 @@ class Measurement {
 
   /// What becomes ready later would do it beside a measurement.
   void give_up_late(const Parts& parts) {
-    const Children late = wait_for_words(children_of(parts), inbox_, at_most(start_limit));
+    const Children late = wait_until_ready(children_of(parts), inbox_, at_most(start_limit));
     if (stopped()) return;
-    supervise(late, inbox_, {.limit = milliseconds(0), .grace = giving_up_limit});
     for (const auto& part : parts) {
       if (std::ranges::count(late, part->child.get()) == 0) continue;
       part->child.reset();
@@ -276,15 +273,8 @@ class Measurement {
       part->child->release(static_cast<std::size_t>(beside));
     }
     const milliseconds limit = at_most(brief_limit);
-    wait_for_words(children_of(now), inbox_, limit);
+    supervise(children_of(now), inbox_, {.limit = limit, .grace = stop_grace});
     const auto took = Clock::now() - begin;
-    // Who waited for its word has had the interrupt instead of it.
-    if (stopped())
-      for (const auto& part : now) part->child->signal(SIGINT);
-    const auto left = std::chrono::duration_cast<milliseconds>(limit - took);
-    supervise(
-        children_of(now), inbox_,
-        {.limit = stopped() ? stop_grace : std::max(ending_limit, left), .grace = stop_grace});
     for (const auto& part : now) take(*part, Seconds(limit).count(), took);
   }
 

@@ -232,7 +232,7 @@ void add_paired_flags(CLI::App& app, CheckArguments& arguments) {
           ->excludes(app.get_option("--baseline"));
   const auto flags = {
       app.add_option("--head", arguments.head, "The build or command under test")->type_name(side),
-      word_flag(app, "--suite", arguments.suite, "What builds of Fathom run", suite_names()),
+      word_flag(app, "--suite", arguments.suite, "What builds of Fathom run", names_of(run_suites)),
       checked_flag(app, "--time-limit", options.time_limit_s,
                    "Seconds of the whole check: no round begins that would last beyond it, and "
                    "suspects that are not settled by then are inconclusive",

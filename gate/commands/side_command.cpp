@@ -172,7 +172,7 @@ double ProcessRounds::elapsed_s() const {
 RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only) {
   const SideCommand& command = side == Side::base ? base_ : head_;
   const fs::path place = folder_ / fmt::format("round-{:03}-{}", ++rounds_, to_string(side));
-  make_folder(place, "--keep");
+  make_folder(place);
   const fs::path result = place / "result.json", log_path = place / "log.txt";
   ChildStart start = command.start(result, only);
   const double began = elapsed_s();

@@ -71,7 +71,7 @@ ordered_json visible_gpus() {
 
 using Flags = std::map<std::string, std::string>;
 
-/// "--out FILE --describe --benchmark_filter=x" as name and value.
+/// "--out FILE --no-counters --benchmark_filter=x" as name and value.
 Flags parse(int argc, char** argv) {
   Flags flags;
   for (int i = 1; i < argc; ++i) {
@@ -232,16 +232,6 @@ void wait_for_start(int descriptor) {
 }
 
 int probe_program(const std::string& name, const Flags& flags) {
-  if (flags.contains("--describe")) {
-    std::cout << ordered_json{{"name", name},
-                              {"group", name.starts_with("atlas_long") ? "atlas-long"
-                                        : name.starts_with("atlas")    ? "atlas"
-                                                                       : "core"},
-                              {"question", "What does " + name + " do?"},
-                              {"method", "It pretends."},
-                              {"claims", ordered_json::array({"F-" + name})}};
-    return 0;
-  }
   // As a real probe does: inside a run this must find the lock of the run, and one that is held
   // back takes it once it may begin.
   const bool held = flags.contains("--start-fd");
@@ -286,12 +276,7 @@ int probe_program(const std::string& name, const Flags& flags) {
     probe.write(ProbeStatus::interrupted, "interrupted by the user");
     return 130;
   }
-  if (held && name != "lost") {
-    say_when("ended");
-    // Measured, and not gone yet.
-    if (::write(start_fd, "\n", 1) == 1) usleep(name == "lingering" ? 1'000'000 : 20'000);
-    say_when("left");
-  }
+  if (held && name != "lost") say_when("ended");
   if (name == "lost") {
     probe.write(ProbeStatus::failed, "The GPU is lost.");
     fail(ExitCode::gpu_lost, "The GPU fell off the bus: reset it.");

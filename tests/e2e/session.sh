@@ -27,8 +27,8 @@ for probe in document["fathom"]["probes"]:
 # In which order those who wrote these logs came to what they log with its time: events LOG...
 events() {
   for log; do
-    sed -nE "s#^(ready|began|ended|left) (.*)#\\2 ${log#out/} \\1#p" "$log"
-  done | sort -n | sed -E 's/^[0-9]* //; s/.* ready/ready/; /lingering/!{/ left/d}'
+    sed -nE "s#^(ready|began|ended) (.*)#\\2 ${log#out/} \\1#p" "$log"
+  done | sort -n | sed -E 's/^[0-9]* //; s/.* ready/ready/'
 }
 
 fleet() { "$F" fleet run --out out --no-links --suite quick --host-name box "$@"; }

@@ -51,8 +51,7 @@ works() {
   done
   [[ -d $prefix/libexec/fathom ]] || return 0 # a build without CUDA
   for file in "$prefix"/libexec/fathom/*; do
-    [[ $file == */fathom-device ]] || alone "$file" --describe >/dev/null ||
-      fail "$file does not describe itself"
+    alone "$file" --help >/dev/null || fail "$file has no help"
   done
   for file in "$build"/bin/probe_* "$build"/bin/gemm_ladder "$build"/bin/fathom-device; do
     [[ -x $prefix/libexec/fathom/${file##*/} ]] || fail "${file##*/} is not installed"

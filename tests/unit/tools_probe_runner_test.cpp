@@ -75,45 +75,10 @@ TEST_CASE("The run's exit code is its single cause, or says that there are sever
   CHECK(combined_exit_code({probe_crashed, interrupted}) == interrupted);
 }
 
-TEST_CASE("Idle contexts take little of a GPU's memory, and none where one is all it allows",
-          "[tools]") {
-  CHECK(most_held_together({}) == 1);  // of unknown memory
-  for (const auto& [gib, mode, held] : {std::tuple(140ll, "", 17),
-                                        {140, "default", 17},
-                                        {140, "exclusive process", 1},
-                                        {24, "default", 3},
-                                        {4, "default", 1}}) {
-    Fingerprint gpu;
-    gpu.memory_bytes = gib << 30;
-    gpu.compute_mode = mode;
-    CHECK(most_held_together(gpu) == held);
-  }
-}
-
 TEST_CASE("A GPU's name becomes part of a folder's name", "[tools]") {
   CHECK(gpu_slug("NVIDIA GeForce RTX 4090") == "geforce-rtx-4090");
   CHECK(gpu_slug("NVIDIA A100-SXM4-80GB (MIG 1g.10gb)") == "a100-sxm4-80gb-mig-1g-10gb");
   CHECK(gpu_slug("") == "gpu");
-  // A default folder says UTC time too, and REPLAY where it is one.
-  const std::chrono::system_clock::time_point second{std::chrono::seconds(86399)};
-  CHECK(default_folder_name("NVIDIA H200", false, second) == "fathom-h200-19700101T235959Z");
-  CHECK(default_folder_name("NVIDIA H200", true, second) == "fathom-replay-h200-19700101T235959Z");
-}
-
-TEST_CASE("A progress line has four parts, the last with any characters", "[tools]") {
-  const auto progress = parse_progress("3 12 4.5 copy_bandwidth/type:float4/size:1 GiB");
-  REQUIRE(progress);
-  CHECK(progress->done == 3);
-  CHECK(progress->total == 12);
-  CHECK(progress->name == "copy_bandwidth/type:float4/size:1 GiB");
-  for (const char* line : {"", "three 12 4.5 name", "3 12"}) CHECK_FALSE(parse_progress(line));
-}
-
-TEST_CASE("Durations are spoken in at most two units", "[tools]") {
-  CHECK(spoken_duration(-1) == "0 s");
-  CHECK(spoken_duration(44.6) == "45 s");
-  CHECK(spoken_duration(125) == "2 min 5 s");
-  CHECK(spoken_duration(3725) == "1 h 2 min");
 }
 
 }  // namespace

@@ -83,19 +83,17 @@ std::string csv_field(const std::string& text) {
 
 /// "B/s" is bytes_per_second: Prometheus wants base units in full, at the end of a name.
 std::string unit_in_words(const std::string& unit) {
-  struct Word {
-    const char *one, *many;
-  };
-  static const std::map<std::string, Word> words{
-      {"B", {"byte", "bytes"}},    {"s", {"second", "seconds"}}, {"W", {"watt", "watts"}},
-      {"J", {"joule", "joules"}},  {"clk", {"cycle", "cycles"}}, {"cycles", {"cycle", "cycles"}},
-      {"Hz", {"hertz", "hertz"}},  {"op", {"op", "ops"}},        {"%", {"percent", "percent"}},
-      {"FLOP", {"flop", "flops"}}, {"C", {"celsius", "celsius"}}};
+  static const std::map<std::string, std::string> words{
+      {"B", "bytes"},    {"s", "seconds"}, {"W", "watts"},      {"J", "joules"},
+      {"clk", "cycles"}, {"op", "ops"},    {"Hz", "hertz"},     {"%", "percent"},
+      {"FLOP", "flops"}, {"C", "celsius"}, {"cycles", "cycles"}};
   std::istringstream parts(unit);
   std::string text;
   for (std::string part; std::getline(parts, part, '/');) {
-    if (const auto word = words.find(part); word != words.end())
-      part = text.empty() ? word->second.many : word->second.one;
+    if (const auto word = words.find(part); word != words.end()) {
+      part = word->second;
+      if (!text.empty() && part.ends_with('s')) part.pop_back();  // "per_second"
+    }
     for (char& c : part)
       c = std::isalnum(static_cast<unsigned char>(c)) ? static_cast<char>(std::tolower(c)) : '_';
     text += (text.empty() ? "" : "_per_") + part;

@@ -1,6 +1,7 @@
 // The formats that are made of facts: accelsim, inductor.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -122,31 +123,24 @@ constexpr NotMeasured not_measured[] = {
      "their fifth value is a division, which the GPU has as a subroutine; see trace.config"},
     {"-gpgpu_cache:dl1 -gpgpu_cache:dl2 -gpgpu_unified_l1d_size -gpgpu_shmem_option",
      "sizes and lines are facts (machine, csv), sets and ways are not"},
+    {"-specialized_unit_N -trace_opcode_latency_initiation_spec_op_N",
+     "their initiation is not measured"},
     {"-gpgpu_n_sub_partition_per_mchannel -gpgpu_l1_banks -gpgpu_shmem_num_banks "
-     "-gpgpu_num_reg_banks -gpgpu_cache:il1 -gpgpu_const_cache:l1 -gpgpu_tex_cache:l1",
-     "no fact says it"},
-    {"-gpgpu_dram_timing_opt -gpgpu_dram_buswidth -gpgpu_dram_burst_length -gpgpu_mem_addr_mapping "
-     "-gpgpu_memory_partition_indexing",
-     "no fact says it"},
-    {"-gpgpu_TB_launch_latency -gpgpu_pipeline_widths -gpgpu_num_sp_units -gpgpu_num_sfu_units "
-     "-gpgpu_num_dp_units -gpgpu_num_int_units -gpgpu_num_tensor_core_units",
-     "no fact says it"},
-    {"-specialized_unit_1 -specialized_unit_2 -specialized_unit_3 -specialized_unit_4 "
-     "-trace_opcode_latency_initiation_spec_op_1 -trace_opcode_latency_initiation_spec_op_2 "
-     "-trace_opcode_latency_initiation_spec_op_3 -trace_opcode_latency_initiation_spec_op_4",
-     "their initiation is not measured"}};
+     "-gpgpu_num_reg_banks -gpgpu_cache:il1 -gpgpu_const_cache:l1 -gpgpu_tex_cache:l1 "
+     "-gpgpu_dram_timing_opt -gpgpu_dram_buswidth -gpgpu_dram_burst_length "
+     "-gpgpu_mem_addr_mapping -gpgpu_memory_partition_indexing -gpgpu_TB_launch_latency "
+     "-gpgpu_pipeline_widths -gpgpu_num_sp_units -gpgpu_num_sfu_units -gpgpu_num_dp_units "
+     "-gpgpu_num_int_units -gpgpu_num_tensor_core_units",
+     "no fact says it"}};
 
-/// The lines of one file; counts what was measured.
-std::string lines_of(const std::vector<SimulatorParameter>& parameters, const Document& document,
-                     int& measured) {
+/// The lines of one file.
+std::string lines_of(const std::vector<SimulatorParameter>& parameters, const Document& document) {
   std::string text;
   for (const SimulatorParameter& parameter : parameters) {
+    const std::string from = fmt::format("{}", fmt::join(parameter.facts, ", "));
     FactValues values;
-    std::string from, missing, noisy;
-    bool from_driver = true;
+    std::string missing, noisy;
     for (const std::string& id : parameter.facts) {
-      from += (from.empty() ? "" : ", ") + id;
-      from_driver = from_driver && id.starts_with("gpu.");
       const KnownFact fact = known_fact(document, id);
       values.push_back(fact.value.value_or(0));
       if (!fact.value && missing.empty()) missing = fmt::format("{}: {}", id, fact.reason);
@@ -154,12 +148,8 @@ std::string lines_of(const std::vector<SimulatorParameter>& parameters, const Do
     }
     const std::string value = missing.empty() ? parameter.value(values) : "";
     if (missing.empty() && value.empty()) missing = from + ": the figures do not fit the parameter";
-    if (missing.empty()) {
-      text += fmt::format("# {}{}\n{} {}\n", from, noisy, parameter.name, value);
-      measured += !from_driver;
-    } else {
-      text += fmt::format("# not measured: {} ({})\n", parameter.name, missing);
-    }
+    text += missing.empty() ? fmt::format("# {}{}\n{} {}\n", from, noisy, parameter.name, value)
+                            : fmt::format("# not measured: {} ({})\n", parameter.name, missing);
   }
   return text;
 }
@@ -182,14 +172,9 @@ constexpr DataType data_types[] = {{"torch.float64", {"dfma.", "mma_f64_"}},
 
 std::string accelsim_export(const Document& document) {
   require_facts(document, "accelsim");
-  int measured = 0;
-  std::string text = fmt::format("# {}\n\n# gpgpusim.config\n", origin_of(document));
-  text += lines_of(gpgpusim, document, measured) + "\n# trace.config\n";
-  text += lines_of(trace, document, measured) + "\n";
-  if (measured == 0)
-    throw Error(ExitCode::incomplete,
-                "The result states none of the facts that Accel-Sim has a parameter for: export "
-                "one of `fathom run --suite atlas`.");
+  std::string text =
+      fmt::format("# {}\n\n# gpgpusim.config\n{}\n# trace.config\n{}\n", origin_of(document),
+                  lines_of(gpgpusim, document), lines_of(trace, document));
   for (const NotMeasured& group : not_measured)
     text += fmt::format("# not measured: {}\n#   {}\n", group.names, group.why);
   return text;
