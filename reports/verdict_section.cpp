@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
-#include <regex>
 
 #include "reports/facts.h"
 #include "reports/markdown.h"
@@ -16,44 +14,25 @@
 namespace fathom::reports {
 namespace {
 
-/// "2026-01-31T12:00:00Z" as "2026-01-31 12:00 UTC"; any other date as it is.
-std::string readable_date(const std::string& date) {
-  if (date.size() == 20 && date[10] == 'T' && date.back() == 'Z') {
-    return date.substr(0, 10) + " " + date.substr(11, 5) + " UTC";
-  }
-  return date;
-}
-
-/// Relative distance of a value from its expectation; infinite where no ratio says it.
-double distance(double value, double expected) {
-  const double off = std::abs(value - expected) / std::abs(expected);
-  if (std::isfinite(off)) return off;
-  return value == expected ? 0 : std::numeric_limits<double>::infinity();
-}
-
-/// The entry furthest from its expectation; one outside its tolerance comes before any within.
-/// Empty where no entry has both a figure and an expectation.
+/// The unexpected entry furthest from its expectation; empty where none is.
 std::string disagreement_sentence(const Document& document) {
   const Entry* worst = nullptr;
-  std::pair<bool, double> how{};  // whether it is outside, and how far off it is
+  double furthest = 0;
   for (const Entry& entry : document.entries) {
-    if (!entry.expected || !entry.metric.value) continue;
-    const double off = distance(*entry.metric.value, entry.expected->value);
-    const std::pair here(!(off <= entry.expected->tolerance), off);
-    if (worst && here <= how) continue;
+    if (entry.verdict.status != VerdictStatus::unexpected || !entry.expected || !entry.metric.value)
+      continue;
+    const double off = std::abs(*entry.metric.value / entry.expected->value - 1);
+    if (worst != nullptr && !(off > furthest)) continue;
     worst = &entry;
-    how = here;
+    furthest = off;
   }
-  if (!worst) return "";
-  const auto& [outside, off] = how;
+  if (worst == nullptr) return "";
   const std::string& unit = worst->metric.unit;
   return fmt::format(
-      "**Furthest from its expectation{}:** {}: {} measured, {} expected; off by {}, {} allowed. "
-      "The model: {}.",
-      outside ? "" : ", within its tolerance", code(worst->name),
-      escape_text(format_quantity(*worst->metric.value, unit)),
-      escape_text(format_quantity(worst->expected->value, unit)),
-      std::isfinite(off) ? format_percent(off) : "beyond any ratio",
+      "**Furthest from its expectation:** {}: {} measured, {} expected; off by {}, {} allowed. The "
+      "model: {}.",
+      code(worst->name), escape_text(format_quantity(*worst->metric.value, unit)),
+      escape_text(format_quantity(worst->expected->value, unit)), format_percent(furthest),
       format_percent(worst->expected->tolerance),
       escape_text(without_full_stop(worst->expected->model)));
 }
@@ -63,33 +42,10 @@ bool is_as_expected(const Counter& counter) {
   return value == expected || std::abs(value - expected) <= counter.tolerance * std::abs(expected);
 }
 
-/// Counters that have an expectation: how many, and which is furthest from it.
-struct Expected {
-  std::size_t all = 0, good = 0;
-  double off = 0;
-  const Entry* entry = nullptr;
-  const Counter* furthest = nullptr;
-
-  void add(const Entry& of, const Counter& counter) {
-    ++all;
-    good += is_as_expected(counter);
-    const double here = distance(*counter.value, *counter.expected);
-    if (here > off) off = here, entry = &of, furthest = &counter;
-  }
-  std::string furthest_text() const {
-    if (furthest == nullptr) return "";
-    return fmt::format(", furthest {} of {}: {} read, {} expected ({})", code(furthest->role),
-                       code(entry->name), format_count(*furthest->value),
-                       format_count(*furthest->expected),
-                       escape_text(without_full_stop(furthest->expected_model)));
-  }
-};
-
 }  // namespace
 
 std::string counters_sentence(const EntryList& entries) {
-  std::size_t others = 0;
-  Expected judged, shown;
+  std::size_t judged = 0, good = 0, shown = 0, others = 0;
   std::map<std::string, std::size_t> missing;
   for (const Entry* entry : entries)
     for (const Counter& counter : entry->counters) {
@@ -97,17 +53,17 @@ std::string counters_sentence(const EntryList& entries) {
         ++missing[counter.reason];
       } else if (!counter.expected) {
         ++others;
+      } else if (counter.tolerance < shown_alone) {
+        ++judged;
+        good += is_as_expected(counter);
       } else {
-        (counter.tolerance < shown_alone ? judged : shown).add(*entry, counter);
+        ++shown;
       }
     }
   std::vector<std::string> parts;
-  if (judged.all > 0)
-    parts.push_back(share_text(judged.good, judged.all, "counter is", "counters are") +
-                    " as expected" + judged.furthest_text());
-  if (shown.all > 0)
-    parts.push_back(counted(shown.all, "stands", "stand") + " beside what a source makes" +
-                    shown.furthest_text());
+  if (judged > 0)
+    parts.push_back(share_text(good, judged, "counter is", "counters are") + " as expected");
+  if (shown > 0) parts.push_back(counted(shown, "stands", "stand") + " beside what a source makes");
   if (others > 0)
     parts.push_back(counted(others, "counter is", "counters are") + " read without expectation");
   for (const auto& [reason, number] : missing)
@@ -135,24 +91,6 @@ void write_findings(PageContext& to) {
         fmt::format("**Claims:** {} ([which](#claims)).", claims_text(document.claims)));
   }
   to.page.list(items);
-}
-
-void write_card(PageContext& to) {
-  if (!to.card) return;
-  to.page.paragraph("**Card:** " + escape_text(card_sentence(*to.card)) + ".");
-  Table table({{"Figure"},
-               {"This card", Align::right},
-               {"Usual", Align::right},
-               {"Normal down to", Align::right},
-               {"Worse by", Align::right},
-               {"Cards", Align::right},
-               {""}});
-  for (const CardFigure& figure : to.card->figures)
-    table.add_row({escape_text(figure.name), quantity(figure.value, figure.unit),
-                   quantity(figure.usual, figure.unit), quantity(figure.limit, figure.unit),
-                   format_signed_percent(std::round(figure.gap * 1e4) / 1e4),
-                   std::to_string(figure.cards), figure.low ? "**low**" : "normal"});
-  to.page.table("This card beside others of its model", table);
 }
 
 void write_answers(PageContext& to) {
@@ -186,7 +124,7 @@ void write_origin(PageContext& to) {
   std::vector<std::string> facts;
   if (!document.date.empty()) {
     facts.push_back((document.source == Source::replay ? "recorded " : "") +
-                    escape_text(readable_date(document.date)));
+                    escape_text(document.date));
   }
   if (!document.suite.empty()) facts.push_back("suite " + escape_text(document.suite));
   facts.push_back(counted(probes_of(document).size(), "probe", "probes"));
@@ -214,37 +152,13 @@ void write_title(PageContext& to) {
 
 void write_verdict(PageContext& to) {
   to.page.heading(2, "Verdict", "verdict");
-  write_card(to);
-  static const std::regex explained(R"(\b(ok|noisy|unexpected)\b)");
-  to.page.paragraph(
-      "**" + std::regex_replace(escape_text(headline(to.document)), explained, "[$1](#method)") +
-      "**");
+  if (to.card) to.page.paragraph("**Card:** " + escape_text(card_sentence(*to.card)) + ".");
+  to.page.paragraph("**" + escape_text(headline(to.document)) + "**");
   write_findings(to);
   write_answers(to);
-  if (tally(to.document).of(VerdictStatus::noisy) > 0 && !to.document.facts.empty())
-    to.page.paragraph(
-        "Most points of a curve have few samples and so are noisy; what is concluded from a curve "
-        "comes from all of its points together, and every fact has an interval of its own that "
-        "says how well it is known.");
 }
 
 namespace {
-
-/// What this GPU says, up to a break near `most` characters: the HTML page has the rest. Not for a
-/// claim that was not decided, whose reason may be longer.
-std::string shortened(const std::string& figure) {
-  constexpr std::size_t most = 110;
-  std::size_t end = figure.size();
-  int open = 0;  // parentheses
-  for (std::size_t i = 0; figure.size() > most && i + 1 < figure.size(); ++i) {
-    open += (figure[i] == '(') - (figure[i] == ')');
-    const bool is_break = (figure[i] == ',' || figure[i] == ';') && figure[i + 1] == ' ';
-    if (!is_break || open > 0) continue;
-    if (i > most && end < figure.size()) break;
-    end = i;
-  }
-  return escape_text(figure.substr(0, end)) + (end < figure.size() ? " …" : "");
-}
 
 /// The statements of one author on one GPU.
 void write_claims_of(PageContext& to, const Notes& notes, const std::vector<Claim>& claims) {
@@ -255,9 +169,7 @@ void write_claims_of(PageContext& to, const Notes& notes, const std::vector<Clai
     table.add_row({escape_text(claim.id + ": " + claim.statement), escape_text(claim.claimed),
                    (decided ? "**" + verdict + "**" : verdict) +
                        (notes.is_noisy(claim.evidence) ? " ~" : "") +
-                       (claim.figure.empty() ? ""
-                        : decided            ? ": " + shortened(claim.figure)
-                                             : ": " + escape_text(claim.figure))});
+                       (claim.figure.empty() ? "" : ": " + escape_text(claim.figure))});
   }
   const Claim& first = claims.front();
   std::string who = first.author;
@@ -281,8 +193,7 @@ void write_claims(PageContext& to) {
   to.page.paragraph(fmt::format(
       "Statements from the literature, with their authors, the figures that those give for their "
       "GPUs, and what this GPU says; ~ where an entry behind it is noisy. {} {}.",
-      same_speed_sentence(),
-      explore_link("Every figure in full, and the entries that it rests on", "view=claims")));
+      same_speed_sentence(), explore_link("The entries that they rest on", "view=claims")));
   std::vector<std::vector<Claim>> groups;
   for (const Claim& claim : to.document.claims) {
     const auto same = std::ranges::find_if(groups, [&](const auto& group) {
