@@ -110,8 +110,7 @@ inline std::string source_name(const std::string& function) {
   return name;
 }
 
-/// Adds one process' recording. Throws Error(document_malformed) for what is none, or one that no
-/// program can have written.
+/// Adds one process' recording. Throws Error(document_malformed) for what is none.
 void read_trace(const std::filesystem::path& file, Trace& trace);
 
 }  // namespace fathom::explain

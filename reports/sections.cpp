@@ -1,6 +1,7 @@
 #include "reports/sections.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -53,11 +54,11 @@ std::vector<MachineProperty> machine_properties(const Fingerprint& f) {
 
 void write_environment(PageContext& to) {
   to.page.heading(2, "Environment", "environment");
-  Table properties({{"Property"}, {"Value"}});
+  std::vector<std::string> properties;
   for (const MachineProperty& one : machine_properties(to.document.fingerprint))
-    properties.add_row({one.name, one.text.empty() ? "unknown" : escape_text(one.text)});
-  to.page.table("The GPU and its software", properties);
-
+    properties.push_back(
+        fmt::format("{}: **{}**", one.name, one.text.empty() ? "unknown" : escape_text(one.text)));
+  to.page.paragraph(fmt::format("{}", fmt::join(properties, " · ")));
   Table bounds({{"Bound"}, {"Value", Align::right}, {"Source"}});
   for (const DeviceBound& bound : to.document.bounds) {
     bounds.add_row({escape_text(spaced(bound.name)), quantity(bound.value, bound.unit),
