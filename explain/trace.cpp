@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <span>
 #include <sstream>
 
+#include "models/shared_memory.h"
 #include "results/error.h"
 
 namespace fathom::explain {
@@ -42,6 +44,26 @@ class Reader {
   std::string_view rest_;
 };
 
+Pattern pattern_of(Reader& record) {
+  const auto pattern = record.take<Pattern>();
+  const bool whole = pattern.count != 0 && std::has_single_bit(pattern.bytes) &&
+                     pattern.bytes <= 16 && pattern.space <= Space::shared &&
+                     pattern.op <= Op::matrix_store;
+  if (!whole)
+    record.fail(fmt::format("{} accesses of {} bytes (space {}, operation {}), which no GPU has",
+                            pattern.count, pattern.bytes, static_cast<unsigned>(pattern.space),
+                            static_cast<unsigned>(pattern.op)));
+  for (int lane = 0; lane < models::warp_size; ++lane) {
+    const std::uint64_t address = pattern.address[lane];
+    const bool active = (pattern.mask >> lane & 1) != 0;
+    if (active ? address % pattern.bytes != 0 : address != 0)
+      record.fail("an address that no access has");
+    if (pattern.space == Space::shared && address + pattern.bytes > models::shared_address_limit)
+      record.fail("an address beyond shared memory");
+  }
+  return pattern;
+}
+
 /// The machine code of a process, by the module's number.
 using Modules = std::map<std::uint64_t, std::shared_ptr<const std::vector<char>>>;
 
@@ -51,8 +73,10 @@ void add_launch(Reader& record, const Modules& modules, Trace& trace) {
   if (const auto module = modules.find(launch.module); module != modules.end())
     launch.code = module->second;
   launch.function = record.take(launch.name_bytes);
+  if (record.rest().size() != launch.patterns * sizeof(Pattern))
+    record.fail("a launch of another length than it says");
   for (std::uint32_t i = 0; i < launch.patterns; ++i)
-    launch.kept_patterns.push_back(record.take<Pattern>());
+    launch.kept_patterns.push_back(pattern_of(record));
   trace.launches.push_back(std::move(launch));
 }
 

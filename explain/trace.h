@@ -110,7 +110,8 @@ inline std::string source_name(const std::string& function) {
   return name;
 }
 
-/// Adds one process' recording. Throws Error(document_malformed) for what is none.
+/// Adds one process' recording. Throws Error(document_malformed) for what is none, or one that no
+/// program can have written.
 void read_trace(const std::filesystem::path& file, Trace& trace);
 
 }  // namespace fathom::explain

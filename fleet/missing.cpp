@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <span>
 #include <tuple>
@@ -30,6 +31,16 @@ void drop_impossible(auto& figure, const std::string& unit, const std::string& n
       {name, std::string(when), format_quantity(*figure, unit) + " is no measurement"});
   figure = {};
 }
+
+/// Noise and telemetry explain figures: what they cannot be explains nothing.
+void drop_below(double least, auto&... values) {
+  const auto drop = [&](auto& value) {
+    if (value && !(*value >= least)) value = {};
+  };
+  (drop(values), ...);
+}
+/// Above 0, that is.
+constexpr double tiniest = std::numeric_limits<double>::min();
 
 /// What cards have in common that should have the same figures.
 std::string kind_of(const GpuSummary& s) {
@@ -95,7 +106,13 @@ void check(GpuSummary& gpu, const std::vector<MetricName>& metrics) {
     MetricFigures& figures = gpu.figures[i];
     for (const auto& [state, figure] : states)
       drop_impossible(figures.*figure, metrics[i].unit, metrics[i].name, state, gpu.missing);
+    drop_below(0, figures.noise);
+    drop_below(tiniest, figures.sm_clock_hz);
   }
+  Health& h = gpu.health;
+  drop_below(tiniest, h.sm_clock_hz, h.memory_clock_hz, h.power_w, h.power_limit_w,
+             h.pcie_generation, h.pcie_width);
+  drop_below(0, h.uncorrected_ecc_errors, h.remapped_rows, h.other_processes);
   if (gpu.missing.empty()) return;
   std::ranges::sort(gpu.missing, {},
                     [](const MissingFigure& m) { return std::tie(m.figure, m.when); });
@@ -107,11 +124,13 @@ void check(GpuSummary& gpu, const std::vector<MetricName>& metrics) {
 void check(HostLinks& links, std::vector<Problem>& problems) {
   std::vector<MissingFigure> missing;
   for (LinkFact& fact : links.facts) {
+    drop_below(tiniest, fact.bound);
     const std::size_t before = missing.size();
     drop_impossible(fact.value, fact.unit, fact.quantity, fact.subject, missing);
     if (missing.size() > before) fact.reason = missing.back().reason;
   }
   for (LinkPair& pair : links.pairs) {
+    drop_below(tiniest, pair.bound);
     if (!pair.value || *pair.value > 0) continue;
     const auto& [engine, direction, unit] = links.kinds[pair.kind];
     drop_impossible(pair.value, unit, fmt::format("{}, {}", engine, direction),

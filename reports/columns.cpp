@@ -156,7 +156,9 @@ Column metric_column(const EntryList& entries) {
                            entries, metric_value);
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (!one) column.cells.push_back(quantity(metric_value(*entries[i]), entries[i]->metric.unit));
-    if (entries[i]->verdict.status == VerdictStatus::noisy) column.cells[i] += " ~";
+    const VerdictStatus status = entries[i]->verdict.status;
+    if (status == VerdictStatus::noisy) column.cells[i] += " ~";
+    if (is_failure(status)) column.cells[i] += " **" + words(status) + "**";
   }
   return column;
 }

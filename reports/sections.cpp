@@ -15,41 +15,36 @@
 namespace fathom::reports {
 namespace {
 
-MachineProperty property(const char* name, const std::string& text) { return {name, text, text}; }
-
 template <typename Number>
-MachineProperty property(const char* name, const std::optional<Number>& value, const char* unit) {
-  if (!value) return {name, "", ""};
-  const double number = static_cast<double>(*value);
-  const std::string space = *unit == 0 ? "" : " ";
-  return {name, format_quantity(number, unit), format_exact(number) + space + unit};
+std::string text_of(const std::optional<Number>& value, const char* unit) {
+  return value ? format_quantity(static_cast<double>(*value), unit) : "";
 }
 
 }  // namespace
 
 std::vector<MachineProperty> machine_properties(const Fingerprint& f) {
-  return {property("Name", f.gpu_name),
-          property("Compute capability", f.compute_capability),
-          property("Streaming multiprocessors", f.sms, ""),
-          property("Memory", f.memory_bytes, "B"),
-          property("Memory bus", f.memory_bus_bits, "bit"),
-          property("L2 cache", f.l2_bytes, "B"),
-          property("Highest SM clock", f.sm_clock_max_hz, "Hz"),
-          property("Highest memory clock", f.memory_clock_max_hz, "Hz"),
-          property("Power limit", f.power_limit_w, "W"),
-          property("PCIe link", f.pcie_link),
-          property("Identity (hash)", f.gpu_uuid_hash),
-          property("Driver", f.driver),
-          property("CUDA of the driver", f.cuda_driver),
-          property("CUDA runtime", f.cuda_runtime),
-          property("CUDA toolkit", f.toolkit),
-          property("VBIOS", f.vbios),
-          property("ECC", f.ecc),
-          property("MIG", f.mig),
-          property("Persistence mode", f.persistence),
-          property("Compute mode", f.compute_mode),
-          property("Virtualisation", f.virtualization),
-          property("Confidential computing", f.confidential_computing)};
+  return {{"Name", f.gpu_name},
+          {"Compute capability", f.compute_capability},
+          {"Streaming multiprocessors", text_of(f.sms, "")},
+          {"Memory", text_of(f.memory_bytes, "B")},
+          {"Memory bus", text_of(f.memory_bus_bits, "bit")},
+          {"L2 cache", text_of(f.l2_bytes, "B")},
+          {"Highest SM clock", text_of(f.sm_clock_max_hz, "Hz")},
+          {"Highest memory clock", text_of(f.memory_clock_max_hz, "Hz")},
+          {"Power limit", text_of(f.power_limit_w, "W")},
+          {"PCIe link", f.pcie_link},
+          {"Identity (hash)", f.gpu_uuid_hash},
+          {"Driver", f.driver},
+          {"CUDA of the driver", f.cuda_driver},
+          {"CUDA runtime", f.cuda_runtime},
+          {"CUDA toolkit", f.toolkit},
+          {"VBIOS", f.vbios},
+          {"ECC", f.ecc},
+          {"MIG", f.mig},
+          {"Persistence mode", f.persistence},
+          {"Compute mode", f.compute_mode},
+          {"Virtualisation", f.virtualization},
+          {"Confidential computing", f.confidential_computing}};
 }
 
 void write_environment(PageContext& to) {

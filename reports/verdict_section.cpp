@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "reports/facts.h"
@@ -14,25 +15,36 @@
 namespace fathom::reports {
 namespace {
 
-/// The unexpected entry furthest from its expectation; empty where none is.
+/// Relative distance of a value from its expectation; infinite where no ratio says it.
+double distance(double value, double expected) {
+  const double off = std::abs(value - expected) / std::abs(expected);
+  if (std::isfinite(off)) return off;
+  return value == expected ? 0 : std::numeric_limits<double>::infinity();
+}
+
+/// The entry furthest from its expectation; one outside its tolerance comes before any within.
+/// Empty where no entry has both a figure and an expectation.
 std::string disagreement_sentence(const Document& document) {
   const Entry* worst = nullptr;
-  double furthest = 0;
+  std::pair<bool, double> how{};  // whether it is outside, and how far off it is
   for (const Entry& entry : document.entries) {
-    if (entry.verdict.status != VerdictStatus::unexpected || !entry.expected || !entry.metric.value)
-      continue;
-    const double off = std::abs(*entry.metric.value / entry.expected->value - 1);
-    if (worst != nullptr && !(off > furthest)) continue;
+    if (!entry.expected || !entry.metric.value) continue;
+    const double off = distance(*entry.metric.value, entry.expected->value);
+    const std::pair here(!(off <= entry.expected->tolerance), off);
+    if (worst && here <= how) continue;
     worst = &entry;
-    furthest = off;
+    how = here;
   }
-  if (worst == nullptr) return "";
+  if (!worst) return "";
+  const auto& [outside, off] = how;
   const std::string& unit = worst->metric.unit;
   return fmt::format(
-      "**Furthest from its expectation:** {}: {} measured, {} expected; off by {}, {} allowed. The "
-      "model: {}.",
-      code(worst->name), escape_text(format_quantity(*worst->metric.value, unit)),
-      escape_text(format_quantity(worst->expected->value, unit)), format_percent(furthest),
+      "**Furthest from its expectation{}:** {}: {} measured, {} expected; off by {}, {} allowed. "
+      "The model: {}.",
+      outside ? "" : ", within its tolerance", code(worst->name),
+      escape_text(format_quantity(*worst->metric.value, unit)),
+      escape_text(format_quantity(worst->expected->value, unit)),
+      std::isfinite(off) ? format_percent(off) : "beyond any ratio",
       format_percent(worst->expected->tolerance),
       escape_text(without_full_stop(worst->expected->model)));
 }
@@ -42,10 +54,33 @@ bool is_as_expected(const Counter& counter) {
   return value == expected || std::abs(value - expected) <= counter.tolerance * std::abs(expected);
 }
 
+/// Counters that have an expectation: how many, and which is furthest from it.
+struct Expected {
+  std::size_t all = 0, good = 0;
+  double off = 0;
+  const Entry* entry = nullptr;
+  const Counter* furthest = nullptr;
+
+  void add(const Entry& of, const Counter& counter) {
+    ++all;
+    good += is_as_expected(counter);
+    const double here = distance(*counter.value, *counter.expected);
+    if (here > off) off = here, entry = &of, furthest = &counter;
+  }
+  std::string furthest_text() const {
+    if (furthest == nullptr) return "";
+    return fmt::format(", furthest {} of {}: {} read, {} expected ({})", code(furthest->role),
+                       code(entry->name), format_count(*furthest->value),
+                       format_count(*furthest->expected),
+                       escape_text(without_full_stop(furthest->expected_model)));
+  }
+};
+
 }  // namespace
 
 std::string counters_sentence(const EntryList& entries) {
-  std::size_t judged = 0, good = 0, shown = 0, others = 0;
+  std::size_t others = 0;
+  Expected judged, shown;
   std::map<std::string, std::size_t> missing;
   for (const Entry* entry : entries)
     for (const Counter& counter : entry->counters) {
@@ -53,17 +88,17 @@ std::string counters_sentence(const EntryList& entries) {
         ++missing[counter.reason];
       } else if (!counter.expected) {
         ++others;
-      } else if (counter.tolerance < shown_alone) {
-        ++judged;
-        good += is_as_expected(counter);
       } else {
-        ++shown;
+        (counter.tolerance < shown_alone ? judged : shown).add(*entry, counter);
       }
     }
   std::vector<std::string> parts;
-  if (judged > 0)
-    parts.push_back(share_text(good, judged, "counter is", "counters are") + " as expected");
-  if (shown > 0) parts.push_back(counted(shown, "stands", "stand") + " beside what a source makes");
+  if (judged.all > 0)
+    parts.push_back(share_text(judged.good, judged.all, "counter is", "counters are") +
+                    " as expected" + judged.furthest_text());
+  if (shown.all > 0)
+    parts.push_back(counted(shown.all, "stands", "stand") + " beside what a source makes" +
+                    shown.furthest_text());
   if (others > 0)
     parts.push_back(counted(others, "counter is", "counters are") + " read without expectation");
   for (const auto& [reason, number] : missing)

@@ -33,7 +33,7 @@ std::string page_data(const std::vector<ShownDocument>& documents, const Explain
 inline constexpr std::string_view explained_format = "fathom explain 1";
 
 /// The answer that a text is, with its origin as member `origin`; nothing if it is no such answer.
-/// Throws Error(document_malformed) for a torn file, or Error(document_version).
+/// Throws Error(document_malformed) naming what the page misses in it, or Error(document_version).
 std::optional<nlohmann::json> read_explained(std::string_view text, const std::string& origin);
 
 // Files of this folder, and the sources of the ladder, as the build found them.

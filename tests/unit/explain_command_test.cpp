@@ -182,9 +182,9 @@ TEST_CASE("What the GPU can move is taken from a result's facts", "[explain]") {
   CHECK(found.by_level == std::map<std::string, double>{{"DRAM", 3e12}});
 }
 
-TEST_CASE("A recording cut short keeps whole launches", "[explain]") {
+TEST_CASE("A recording cut short keeps whole launches, a damaged one is refused", "[explain]") {
   const std::string whole = two_kernels().bytes;
-  std::size_t kept = 0;
+  std::size_t kept = 0, malformed = 0;
   for (std::size_t bytes = 0; bytes < whole.size(); bytes += 7) {
     const Refusal refused = refusal_of([&] {
       const Trace trace = test::read({whole.substr(0, bytes)});
@@ -195,6 +195,15 @@ TEST_CASE("A recording cut short keeps whole launches", "[explain]") {
           (bytes < sizeof trace_magic - 1 ? ExitCode::document_malformed : ExitCode::ok));
   }
   CHECK(kept > 10);
+  for (std::size_t at = 0; at < whole.size(); at += 3) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(~damaged[at]);
+    const Refusal refused = refusal_of([&] { explanation_of(damaged); });
+    if (refused.code == ExitCode::ok) continue;
+    malformed += refused.code == ExitCode::document_malformed;
+    CHECK_THAT(refused.text, contains("is no recording of `fathom explain`"));
+  }
+  CHECK(malformed > 100);
 }
 
 TEST_CASE("explain passes on the program's exit status and writes what it recorded", "[explain]") {

@@ -75,14 +75,20 @@ TEST_CASE("The page's data has an answer of explain, and nothing in it is markup
   CHECK(shown.at("kernels").at(0).at("lines").at(0).at("sectors") == 128);
 }
 
-TEST_CASE("A file that is no answer of explain, or a torn one, is told from it", "[explain]") {
+TEST_CASE("A file that is no answer of explain, or a damaged one, is told from it", "[explain]") {
   CHECK_FALSE(reports::read_explained("{\"context\": {}}", "result.json"));
   CHECK_FALSE(reports::read_explained("{\"note\": \"fathom explain 1\"}", "result.json"));
   const std::string whole = json_of(explanation_of("a.cu", "a.cu"), {});
   for (const auto& [from, to, code, said] :
        {std::tuple<std::string, std::string, int, const char*>{whole.substr(whole.size() / 2), "",
                                                                12, "why.json: is not JSON"},
-        {"explain 1", "explain 2", 13, "this Fathom reads \"fathom explain 1\""}}) {
+        {"explain 1", "explain 2", 13, "this Fathom reads \"fathom explain 1\""},
+        {"\"saved\": 96", "\"saved\": \"96\"", 12,
+         "why.json: /kernels/0/lines/0/faults/0/saved is of type string; expected: number."},
+        {"\"launches\"", "\"other\"", 12,
+         "why.json: /kernels/0 has no member \"launches\", which was expected."},
+        {"\"sectors\": 128", "\"sectors\": \"x\"", 12, ""},
+        {"\"line\": 2", "\"line\": {}", 12, ""}}) {
     std::string text = whole;
     text.replace(text.find(from), from.size(), to);
     const Refusal refused = refusal_of([&] { reports::read_explained(text, "why.json"); });

@@ -97,9 +97,17 @@ TEST_CASE("Figures of 0 move no median, and name no card without a fault", "[fle
   HostFiles host(8);
   for (const int i : {0, 1, 3, 4}) set_first(host.cards[i], i % 2 ? Json(0) : Json(-4e12));
   CHECK(named(host.fleet()).empty());
-  // One that is slower is named all the same.
-  set_first(host.cards[2], 3e12);
+  // One that is slower is named all the same, whatever its noise and telemetry, which nothing can
+  // have and explains nothing.
+  Json& slow = host.cards[2];
+  set_first(slow, 3e12);
   CHECK(named(host.fleet()) == only_card_2);
+  for (Json& card : host.cards) card["health"]["pcie_width"] = 16;
+  slow["metrics"]["noise"][0] = -1;
+  slow["health"]["pcie_width"] = 0;
+  slow["health"]["uncorrected_ecc_errors"] = -7;
+  CHECK(named(host.fleet()) == only_card_2);
+  CHECK_THAT(report_of(host.fleet()), contains("nothing in the telemetry"));
 }
 
 TEST_CASE("What a card was not to measure is not missing", "[fleet]") {
