@@ -70,20 +70,14 @@ std::string elements(std::size_t count) {
 Fault global_fault(const Addresses& addresses, std::uint64_t bytes) {
   constexpr auto sector = models::sector_bytes;
   const Rows rows = rows_of(addresses, bytes);
-  const std::uint64_t off = addresses.front() % sector;
-  const auto misaligned = [&](const char* what) {
-    return Fault{Rule::misalignment,
-                 fmt::format("{} {} bytes behind a 32-byte boundary", what, off),
-                 "let each row of data begin on a multiple of 32 bytes: pad the rows, or shift the "
-                 "start"};
-  };
-  if (rows.rows == 1) return misaligned("it begins");
-  if (rows.equal && rows.row * bytes >= sector && rows.pitch % sector == 0 && off != 0)
-    return misaligned("its rows begin");
   // Rows that are whole sectors long lose by where they begin alone.
-  if (rows.equal && rows.row * bytes >= sector)
-    return {Rule::misalignment, fmt::format("rows {} bytes apart", rows.pitch),
-            "let each row of data begin on a multiple of 32 bytes: pad the rows"};
+  if (rows.rows == 1 || (rows.equal && rows.row * bytes >= sector))
+    return {Rule::misalignment,
+            rows.rows == 1 ? fmt::format("it begins {} bytes behind a 32-byte boundary",
+                                         addresses.front() % sector)
+                           : fmt::format("rows {} bytes apart", rows.pitch),
+            "let each row of data begin on a multiple of 32 bytes: pad the rows, or shift the "
+            "start"};
   if (rows.equal)
     return {Rule::stride, fmt::format("{} {} bytes apart", elements(rows.row), rows.pitch),
             "let neighbouring lanes take neighbouring elements: a structure of arrays, or a tile "

@@ -107,8 +107,7 @@ std::string page_of(const Explanation& explanation, const RunFacts& run, Format 
 std::string json_of(const Explanation& explanation, const RunFacts& run);
 
 /// What json_of takes along: the files that lines name and that can be read, those of at most
-/// 1 MiB, each as it is now, in clean text (results/text.h) with its line breaks and tabs.
-/// The toolkit's headers only where a line with a fault names them.
+/// 1 MiB, each as it is now, in lines of clean text (results/text.h).
 std::map<std::string, std::string> sources_of(const Explanation& explanation);
 
 }  // namespace fathom::explain

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 
 #include "explain/analysis.h"
 #include "reports/page/page.h"
@@ -200,26 +202,15 @@ nlohmann::ordered_json measured_json(const KernelCost& kernel, const Bounds& bou
 
 constexpr std::size_t most_bytes = 1u << 20;
 
-bool of_toolkit(const fs::path& file) {
-  std::error_code none;
-  for (fs::path folder = file.parent_path(); folder != folder.root_path();
-       folder = folder.parent_path())
-    if (fs::exists(folder / "cuda_runtime.h", none)) return true;
-  return false;
-}
-
-std::string clean_lines(std::string_view text) {
+std::string clean_lines(const std::string& text) {
+  std::istringstream lines(text);
   std::string out;
-  for (;;) {
-    const std::size_t end = text.find_first_of("\n\t");
-    std::string_view part = text.substr(0, end);
-    const bool last = end == text.npos;
-    if (!last && text[end] == '\n' && part.ends_with('\r')) part.remove_suffix(1);
-    out += clean(part);
-    if (last) return out;
-    out += text[end];
-    text.remove_prefix(end + 1);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    for (std::size_t tab; (tab = line.find('\t')) != line.npos;) line.replace(tab, 1, "    ");
+    out += clean(line) + "\n";
   }
+  return out;
 }
 
 }  // namespace
@@ -336,21 +327,21 @@ std::string json_of(const Explanation& explanation, const RunFacts& run) {
 }
 
 std::map<std::string, std::string> sources_of(const Explanation& explanation) {
-  std::map<std::string, bool> wanted;  // and whether a line with a fault names it
+  std::set<std::string> wanted;
   for (const KernelCost& kernel : explanation.kernels) {
     for (const LineCost& line : kernel.lines)
-      if (line.source) wanted[line.source->file] |= !line.faults.empty();
+      if (line.source) wanted.insert(line.source->file);
     for (const Waiting& waiting : kernel.measured.waits)
-      if (waiting.source) wanted.try_emplace(waiting.source->file);
+      if (waiting.source) wanted.insert(waiting.source->file);
   }
   std::map<std::string, std::string> sources;
-  for (const auto& [file, faulty] : wanted) {
+  for (const std::string& file : wanted) {
     std::error_code none;
     // A device or a pipe would be waited for.
-    if (!fs::is_regular_file(file, none) || (!faulty && of_toolkit(file))) continue;
+    if (!fs::is_regular_file(file, none)) continue;
     try {
       const std::string text = read_file_up_to(file, most_bytes);
-      sources[file] = clean_lines(without_byte_order_mark(text));
+      sources[file] = clean_lines(std::string(without_byte_order_mark(text)));
     } catch (const Error&) {
       // Too large, or not to be read by this user: the answer does without.
     }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <map>
 #include <mutex>
 #include <set>
@@ -46,9 +45,7 @@ bool is_summary(const fs::path& file) {
 void look_into(const fs::path& folder, const fs::path& root, bool summed_up,
                std::vector<fs::path>& files, std::vector<Problem>& problems) {
   const auto unread = [&](const fs::path& path, const std::string& why) {
-    const bool torn = path.extension() == ".tmp";
-    problems.push_back({path.lexically_relative(root), why,
-                        to_int(torn ? ExitCode::document_malformed : ExitCode::incomplete)});
+    problems.push_back({path.lexically_relative(root), why, to_int(ExitCode::incomplete)});
   };
   std::vector<fs::path> inner, documents;
   std::error_code error, unknown;
@@ -62,7 +59,7 @@ void look_into(const fs::path& folder, const fs::path& root, bool summed_up,
     const fs::file_type type = at->status(unknown).type();
     const bool is_json = path.extension() == ".json" && name != "fleet.json";
     if (type == fs::file_type::directory) {
-      if (is_summary(path)) unread(path, "it cannot be read (it is a folder)");
+      if (is_summary(path)) unread(path, "it cannot be read (it is no file)");
       // Nothing is to be found in a run's own, or what its document has already.
       const bool own = name == "report" || name == "parts" || name == "logs";
       if (!own && !at->is_symlink(unknown)) inner.push_back(path);
@@ -139,14 +136,6 @@ void Fleet::add(GpuSummary&& gpu) {
 }
 
 void Fleet::finish(const Expected& expected) {
-  constexpr auto apart = std::chrono::hours(24);  // clocks of hosts may be
-  const std::string latest_date = utc_time(std::chrono::system_clock::now() + apart);
-  for (GpuSummary& gpu : gpus)
-    if (gpu.date > latest_date) {  // counts as unknown, or it would be the later one for ever
-      const std::string date = quotable(std::exchange(gpu.date, ""));
-      problems.push_back({name_of(gpu), fmt::format("its date, {}, is still to come", date)});
-    }
-
   std::ranges::sort(gpus, {}, [](const GpuSummary& gpu) {
     return std::tie(gpu.host, gpu.gpu, gpu.date, gpu.where);
   });

@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <mutex>
-#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -111,35 +109,44 @@ double tests_of(const Fleet& fleet, const Group& group) {
   return std::max(1.0, tests);
 }
 
-/// Clocks closer together than this are the same: a step is 15 MHz.
-constexpr double same_clock = 0.004;
-constexpr double same_temperature_c = 8, same_power_limit = 0.005;
+/// A step of a clock is 15 MHz: closer together they are the same.
+bool is_lower(double own, double others) { return own < others * (1 - 0.004); }
+bool is_higher(double own, double others) { return own > others; }
+bool is_hotter(double own, double others) { return own >= others + 8; }
 
-/// Whether `own` is below the others' by more than a share.
-auto lower(double share) {
-  return [share](double own, double others) { return own < others * (1 - share); };
+/// What of a card's health may be a cause, and when it is one beside the others' median.
+constexpr struct {
+  const char *what, *unit;
+  std::optional<double> Health::*value;
+  bool (*is_cause)(double own, double others);
+} channels[] = {{"memory clock", "Hz", &Health::memory_clock_hz, is_lower},
+                {"power limit", "W", &Health::power_limit_w, is_lower},
+                {"temperature", "C", &Health::temperature_c, is_hotter},
+                {"uncorrected ECC errors", "", &Health::uncorrected_ecc_errors, is_higher},
+                {"remapped memory rows", "", &Health::remapped_rows, is_higher},
+                {"PCIe generation", "", &Health::pcie_generation, is_lower},
+                {"PCIe lanes", "", &Health::pcie_width, is_lower},
+                {"other processes", "", &Health::other_processes, is_higher}};
+
+/// The median over a group's cards.
+std::optional<double> usual_of(const Fleet& fleet, const Group& group, const auto& value_of) {
+  std::vector<double> values;
+  for (const std::size_t gpu : group.members)
+    if (const std::optional<double> one = value_of(fleet.gpus[gpu])) values.push_back(*one);
+  return median_or_none(values);
+}
+
+std::string beside(const char* what, double own, double others, const char* unit) {
+  return fmt::format("{} {}, the others' {}", what, format_quantity(own, unit),
+                     format_quantity(others, unit));
 }
 
 /// Gives the findings of a group's cards their likely causes.
 void add_causes(const Fleet& fleet, const Group& group, std::vector<CardScore>& cards) {
-  using Value = std::optional<double>;
-  std::map<std::string_view, Value> usual;  // medians of the group
-  std::map<std::size_t, Value> clocks;      // of the SMs, by metric
-  // Names a value of a card as a cause if it is one beside the others' median.
-  const auto hold = [&](const char* what, const char* unit, const GpuSummary& card, auto& known,
-                        auto key, auto value_of, auto is_cause, std::vector<std::string>& found) {
-    const auto [others, is_new] = known.try_emplace(key);
-    if (is_new) {
-      std::vector<double> values;
-      for (const std::size_t gpu : group.members)
-        if (const Value one = value_of(fleet.gpus[gpu])) values.push_back(*one);
-      others->second = median_or_none(values);
-    }
-    const Value own = value_of(card);
-    if (own && others->second && is_cause(*own, *others->second))
-      found.push_back(fmt::format("{} {}, the others' {}", what, format_quantity(*own, unit),
-                                  format_quantity(*others->second, unit)));
-  };
+  std::vector<std::optional<double>> usual;  // of the channels
+  for (const auto& channel : channels)
+    usual.push_back(
+        usual_of(fleet, group, [&](const GpuSummary& gpu) { return gpu.health.*channel.value; }));
   std::map<std::string, std::size_t> reasons;  // how many cards have each
   std::map<std::string, std::map<std::string, std::size_t>> settings;
   for (const std::size_t gpu : group.members) {
@@ -149,31 +156,22 @@ void add_causes(const Fleet& fleet, const Group& group, std::vector<CardScore>& 
       if (const auto own = summary.settings.find(name); own != summary.settings.end())
         ++settings[name][own->second];
   }
+  std::map<std::size_t, std::optional<double>> clocks;  // the group's of the SMs, by metric
   for (CardScore& card : cards) {
     const GpuSummary& summary = fleet.gpus[card.gpu];
     const Health& own = summary.health;
     std::vector<std::string> found;  // for all metrics
-    const auto hold_health = [&](const char* what, const char* unit, Value Health::*channel,
-                                 auto is_cause) {
-      hold(
-          what, unit, summary, usual, what,
-          [&](const GpuSummary& gpu) { return gpu.health.*channel; }, is_cause, found);
-    };
-    hold_health("memory clock", "Hz", &Health::memory_clock_hz, lower(same_clock));
-    hold_health("power limit", "W", &Health::power_limit_w, lower(same_power_limit));
-    std::vector<std::string> rare;  // what fewer than a quarter have
+    std::vector<std::string> rare;   // what fewer than a quarter have
     for (const std::string& reason : own.throttle_reasons)
       if (4 * reasons[reason] <= group.members.size() + 3) rare.push_back(reason);
     if (!rare.empty()) found.push_back(fmt::format("clocks held down: {}", fmt::join(rare, ", ")));
-    hold_health("temperature", "C", &Health::temperature_c,
-                [](double c, double others) { return c >= others + same_temperature_c; });
+    for (std::size_t i = 0; i < usual.size(); ++i) {
+      const auto& [what, unit, value, is_cause] = channels[i];
+      if (own.*value && usual[i] && is_cause(*(own.*value), *usual[i]))
+        found.push_back(beside(what, *(own.*value), *usual[i], unit));
+    }
     if (own.remapping_failed) found.push_back("a remapping of memory rows failed");
     if (own.remapping_pending) found.push_back("memory rows wait for a reset to be remapped");
-    hold_health("uncorrected ECC errors", "", &Health::uncorrected_ecc_errors, std::greater());
-    hold_health("remapped memory rows", "", &Health::remapped_rows, std::greater());
-    hold_health("PCIe generation", "", &Health::pcie_generation, lower(same_clock));
-    hold_health("PCIe lanes", "", &Health::pcie_width, lower(same_clock));
-    hold_health("other processes", "", &Health::other_processes, std::greater());
     for (const auto& [name, values] : settings) {
       const auto most =
           std::ranges::max_element(values, {}, [](const auto& v) { return v.second; });
@@ -183,13 +181,16 @@ void add_causes(const Fleet& fleet, const Group& group, std::vector<CardScore>& 
         found.push_back(fmt::format("{} {}, the others' {}", name, value->second, most->first));
     }
     const auto explain = [&](Finding& finding) {
-      const auto clock = [&](const GpuSummary& gpu) {
+      const auto clock_of = [&](const GpuSummary& gpu) {
         return gpu.at(finding.metric).sm_clock_hz.optional();
       };
       if (beyond_measured(finding.gap))
         finding.causes.push_back("beyond anything measured: the figure itself is wrong");
-      hold("SM clock", "Hz", summary, clocks, finding.metric, clock, lower(same_clock),
-           finding.causes);
+      if (!clocks.contains(finding.metric))
+        clocks[finding.metric] = usual_of(fleet, group, clock_of);
+      const auto clock = clock_of(summary), others = clocks[finding.metric];
+      if (clock && others && is_lower(*clock, *others))
+        finding.causes.push_back(beside("SM clock", *clock, *others, "Hz"));
       finding.causes.insert(finding.causes.end(), found.begin(), found.end());
     };
     explain(card.worst);

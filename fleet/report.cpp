@@ -43,7 +43,7 @@ void write_rest(Page& page, std::size_t all) {
 }
 
 std::string share(double value, const std::optional<double>& of) {
-  return of ? fmt::format("{:.1f} %", 100 * value / *of) : "–";
+  return of > 0 ? fmt::format("{:.1f} %", 100 * value / *of) : "–";
 }
 
 /// Values of many cards or hosts, and whose is the worst of them.

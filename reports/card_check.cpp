@@ -221,11 +221,6 @@ std::string part_of(const CardFigure& figure) {
 
 }  // namespace
 
-std::string_view to_string(CardState state) {
-  constexpr std::array<std::string_view, 3> words{"normal", "low", "unknown"};
-  return words[static_cast<std::size_t>(state)];
-}
-
 double card_spread(std::span<const double> values) {
   const double centre = median(values);
   std::vector<double> kept(values.begin(), values.end());

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "results/document.h"
@@ -14,7 +13,6 @@ namespace fathom::reports {
 // cards of that model, measured with the same suite.
 
 enum class CardState { normal, low, unknown };
-std::string_view to_string(CardState state);
 
 /// A figure is called low of a normal card with this chance at most, of at most so many figures:
 /// one card in a hundred is called low without reason. Gaps below `least_card_gap` are called
@@ -60,3 +58,7 @@ CardCheck check_card(const Document& own, const std::vector<Document>& recorded)
 std::string card_sentence(const CardCheck& check);
 
 }  // namespace fathom::reports
+
+template <>
+inline constexpr auto fathom::enum_words<fathom::reports::CardState> =
+    std::to_array<std::string_view>({"normal", "low", "unknown"});

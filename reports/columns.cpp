@@ -17,68 +17,12 @@ namespace {
 
 const std::string nothing = "–";
 
-/// "4.28" as "4.280": format_number leaves out zeros, which a column needs to line up.
-std::string with_zeros(std::string text) {
-  if (text.find_first_not_of("-0123456789.,") != std::string::npos) return text;
-  const std::size_t first = text.find_first_of("123456789");
-  if (first == std::string::npos) return text;  // 0 is exact
-  const auto digits = [&] {
-    return std::count_if(text.begin() + static_cast<std::ptrdiff_t>(first), text.end(),
-                         [](char c) { return c >= '0' && c <= '9'; });
-  };
-  if (digits() < 4 && text.find('.') == std::string::npos) text += '.';
-  while (digits() < 4) text += '0';
-  return text;
-}
-
-/// Figures of one column: whole numbers in full, all others with four significant digits and the
-/// zeros that belong to them.
-std::vector<std::string> figures(const std::vector<std::optional<double>>& values,
-                                 const Scale& scale) {
-  const bool whole = std::all_of(values.begin(), values.end(), [&](const auto& value) {
-    return !value || !std::isfinite(*value) ||
-           *value / scale.factor == std::trunc(*value / scale.factor);
-  });
-  std::vector<std::string> out;
-  for (const std::optional<double>& value : values) {
-    if (!value)
-      out.push_back(nothing);
-    else
-      out.push_back(whole ? format_count(*value / scale.factor)
-                          : with_zeros(format_number(*value / scale.factor)));
-  }
-  return out;
-}
-
 /// For a column: the prefix that results/text.h gives to the median.
 Scale scale_for(const std::vector<std::optional<double>>& values, const std::string& unit) {
   std::vector<double> sizes;
   for (const auto& value : values)
     if (value && std::isfinite(*value)) sizes.push_back(std::abs(*value));
   return prefixed_unit(median_or_none(sizes).value_or(0), unit);
-}
-
-/// "4.281 to 4.290", in the scale's unit: both ends with equally many digits. Plain text.
-std::string interval_text(const Interval& interval, const Scale& scale) {
-  Interval scaled = interval;
-  scaled.low /= scale.factor;
-  scaled.high /= scale.factor;
-  const std::string text = format_interval(scaled, "");
-  const std::string between = " to ";
-  const std::size_t at = text.find(between);
-  if (at == std::string::npos) return text;
-  std::string low = text.substr(0, at), high = text.substr(at + between.size());
-  const auto decimals = [](const std::string& number) {
-    const std::size_t point = number.find('.');
-    return point == std::string::npos ? std::size_t{0} : number.size() - point - 1;
-  };
-  const std::size_t wanted = std::max(decimals(low), decimals(high));
-  for (std::string* end : {&low, &high}) {
-    if (end->find_first_not_of("-0123456789.,") != std::string::npos) continue;
-    if (decimals(*end) == 0 && wanted > 0) *end += '.';
-    end->append(wanted - decimals(*end), '0');
-  }
-  return low + between + high;
 }
 
 using FigureOf = std::function<std::optional<double>(const Entry&)>;
@@ -90,11 +34,15 @@ std::vector<std::optional<double>> gather(const EntryList& entries, const Figure
   return values;
 }
 
+/// With one prefix for all: whole numbers in full, others with four significant digits.
 Column number_column(std::string name, const std::string& unit, const EntryList& entries,
                      const FigureOf& figure) {
   const auto values = gather(entries, figure);
   const Scale scale = scale_for(values, unit);
-  return {std::move(name), scale.unit, Align::right, figures(values, scale)};
+  Column column{std::move(name), scale.unit, Align::right, {}};
+  for (const std::optional<double>& value : values)
+    column.cells.push_back(value ? format_count(*value / scale.factor) : nothing);
+  return column;
 }
 
 std::optional<double> metric_value(const Entry& entry) { return entry.metric.value; }
@@ -104,26 +52,6 @@ bool one_metric(const EntryList& entries) {
     return entry->metric.name == entries.front()->metric.name &&
            entry->metric.unit == entries.front()->metric.unit;
   });
-}
-
-/// The prefix of the metric's own figures, so that bound and expectation have the same; nothing
-/// where the entries have several metrics.
-std::optional<Scale> common_scale(const EntryList& entries) {
-  if (entries.empty() || !one_metric(entries)) return std::nullopt;
-  return scale_for(gather(entries, metric_value), entries.front()->metric.unit);
-}
-
-Column interval_column(const EntryList& entries) {
-  const auto scale = common_scale(entries);
-  Column column{"interval", scale ? scale->unit : "", Align::right, {}};
-  for (const Entry* entry : entries) {
-    const auto& interval = entry->interval;
-    column.cells.push_back(
-        !interval ? nothing
-                  : escape_text(scale ? interval_text(*interval, *scale)
-                                      : format_interval(*interval, entry->metric.unit)));
-  }
-  return column;
 }
 
 Column axis_column(const std::string& axis, const EntryList& entries) {
@@ -166,15 +94,6 @@ Column ratio_column(const std::string& opponent, const EntryList& entries) {
     if (const auto found = of(*entries[i]);
         found != entries[i]->opponents.end() && found->ratio && found->ratio_interval)
       column.cells[i] += reach_of(*found->ratio, *found->ratio_interval, 2);
-  return column;
-}
-
-Column verdict_column(const EntryList& entries) {
-  Column column{"verdict", "", Align::left, {}};
-  for (const Entry* entry : entries) {
-    const std::string word = words(entry->verdict.status);
-    column.cells.push_back(is_failure(entry->verdict.status) ? "**" + word + "**" : word);
-  }
   return column;
 }
 
@@ -228,42 +147,19 @@ Column text_column(std::string name, const EntryList& entries,
   return column;
 }
 
-/// Whether the SMs' own counters saw a clock clearly below the highest.
-bool held_down(const Entry& entry) {
-  constexpr double clearly = 0.03;
-  const auto& clock = entry.timing.sm_clock_hz;
-  return clock && entry.bound && entry.bound->clock_hz &&
-         *clock < (1 - clearly) * *entry.bound->clock_hz;
-}
-
-std::string throttle_text(const Entry& entry) {
-  const std::string at_default_too = "applications_clocks_setting";
-  const Telemetry& telemetry = entry.telemetry;
-  if (!telemetry.missing_reason.empty()) return "";
-  std::string text;
-  for (const std::string& reason : telemetry.throttle_reasons) {
-    if (reason != at_default_too) text += (text.empty() ? "" : ", ") + spaced(reason);
+/// With one prefix for all where the entries have one metric, otherwise each with its unit.
+Column metric_column(const EntryList& entries) {
+  const bool one = !entries.empty() && one_metric(entries);
+  Column column{"measured", "", Align::right, {}};
+  if (one)
+    column = number_column(spaced(entries.front()->metric.name), entries.front()->metric.unit,
+                           entries, metric_value);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (!one) column.cells.push_back(quantity(metric_value(*entries[i]), entries[i]->metric.unit));
+    const VerdictStatus status = entries[i]->verdict.status;
+    if (status == VerdictStatus::noisy) column.cells[i] += " ~";
+    if (is_failure(status)) column.cells[i] += " **" + words(status) + "**";
   }
-  if (!text.empty()) return text;
-  if (!held_down(entry)) return "none";
-  // NVML is asked every 10 ms, of bursts mostly in the rests between them.
-  return telemetry.throttle_reasons.empty() ? "not seen by NVML" : spaced(at_default_too);
-}
-
-/// Nothing of bursts: NVML's readings mix load and rests.
-std::optional<double> power_under_load(const Entry& entry) {
-  return entry.timing.rest > 0 ? std::nullopt : entry.telemetry.power_w.median;
-}
-
-/// A figure of each entry in the unit of its metric: with one prefix for all where the entries have
-/// one metric, otherwise each with its unit.
-Column metric_column(const std::string& name, const EntryList& entries, const FigureOf& figure) {
-  const auto values = gather(entries, figure);
-  if (const auto scale = common_scale(entries))
-    return {name, scale->unit, Align::right, figures(values, *scale)};
-  Column column{name, "", Align::right, {}};
-  for (std::size_t i = 0; i < entries.size(); ++i)
-    column.cells.push_back(quantity(values[i], entries[i]->metric.unit));
   return column;
 }
 
@@ -277,30 +173,12 @@ std::string with_unit(const std::string& label, const std::string& unit) {
   return fmt::format("{} ({})", has_unit ? label.substr(0, open) : label, unit);
 }
 
-/// The value of a bound or an expectation.
-template <typename Part>
-std::optional<double> value_of(const std::optional<Part>& part) {
-  return part ? std::optional(part->value) : std::nullopt;
-}
-
 }  // namespace
 
 Column make_column(const std::string& name, const EntryList& entries,
                    const std::vector<PlotLevel>& levels) {
   const auto after = [&](std::string_view prefix) { return name.substr(prefix.size()); };
-  if (name == "metric") {
-    const bool named = !entries.empty() && one_metric(entries);
-    Column column = metric_column(named ? spaced(entries.front()->metric.name) : "measured",
-                                  entries, metric_value);
-    for (std::size_t i = 0; i < entries.size(); ++i)
-      if (entries[i]->verdict.status == VerdictStatus::noisy) column.cells[i] += " ~";
-    return column;
-  }
-  if (name == "interval") return interval_column(entries);
-  if (name == "bound")
-    return metric_column("bound", entries, [](const Entry& e) { return value_of(e.bound); });
-  if (name == "expected")
-    return metric_column("expected", entries, [](const Entry& e) { return value_of(e.expected); });
+  if (name == "metric") return metric_column(entries);
   if (name == "of_bound")
     return share_column("of bound", entries,
                         [](const Entry& entry) { return share_of_bound(entry); });
@@ -313,15 +191,11 @@ Column make_column(const std::string& name, const EntryList& entries,
       return entry.real_time_s > 0 ? std::optional(entry.real_time_s) : std::nullopt;
     });
   }
-  if (name == "sm_clock") return number_column("SM clock", "Hz", entries, sm_clock_of);
-  if (name == "power") return number_column("power", "W", entries, power_under_load);
-  if (name == "throttle_reasons") return text_column("throttled by", entries, throttle_text);
   if (name.starts_with("note:")) {
     const std::string note = after("note:");
     return text_column(spaced(note), entries,
                        [&](const Entry& entry) { return note_of(entry, note); });
   }
-  if (name == "verdict") return verdict_column(entries);
   if (name.starts_with("ratio:")) return ratio_column(after("ratio:"), entries);
   if (name.starts_with("counter:")) return counter_column(after("counter:"), entries);
   if (name.starts_with("extra:")) {

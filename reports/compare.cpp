@@ -154,23 +154,6 @@ ComparedFigure figure_of(ComparedFigure::Kind kind, const std::string& name,
   return figure;
 }
 
-void add_opponents(const Entry& a, const Entry& b, Comparison& to) {
-  for (const Opponent& one : a.opponents) {
-    const auto other = std::ranges::find(b.opponents, one.name, &Opponent::name);
-    if (!one.ratio || other == b.opponents.end() || !other->ratio) continue;
-    const std::string name = name_of(a) + " vs " + one.name;
-    ComparedFigure figure = figure_of(ComparedFigure::Kind::opponent_ratio, name, name, a.probe,
-                                      {"x", "x"}, {Better::higher, Better::higher});
-    figure.a = value_of(a);
-    figure.b = value_of(b);
-    for (const auto& [side, opponent] : {std::pair{&figure.a, &one}, {&figure.b, &*other}}) {
-      (*side)->value = *opponent->ratio;
-      (*side)->interval = opponent->ratio_interval;
-    }
-    to.figures.push_back(std::move(figure));
-  }
-}
-
 void add_entries(const Document& a, const Document& b, Comparison& to) {
   match(a.entries, b.entries, "entry", "entries", name_of, to,
         [&](const Entry& of_a, const Entry& of_b) {
@@ -182,9 +165,7 @@ void add_entries(const Document& a, const Document& b, Comparison& to) {
           for (const auto& [side, entry] : {std::pair{'A', &of_a}, {'B', &of_b}})
             if (const std::string problem = problem_of(*entry); !problem.empty())
               figure.reason = fmt::format("{} in {}", problem, side);
-          const bool usable = figure.reason.empty();
           to.figures.push_back(std::move(figure));
-          if (usable) add_opponents(of_a, of_b, to);
         });
 }
 
@@ -237,19 +218,13 @@ void mark_headlines(const Document& a, const ByName& entries, Comparison& to) {
 
 std::vector<MachineProperty> properties_of(const Document& document) {
   std::vector<MachineProperty> all = machine_properties(document.fingerprint);
-  const auto add = [&](const std::string& name, const std::string& text, const std::string& exact) {
-    all.push_back({name, text, exact});
-  };
-  const std::string cpus = std::to_string(document.num_cpus);
-  add("CPUs of the host", cpus, cpus);
-  for (const auto& [name, text] : {std::pair{"Fathom", document.fathom_version},
-                                   {"Commit", document.fathom_commit.substr(0, 12)},
-                                   {"Google Benchmark", document.google_benchmark_version},
-                                   {"Seed", document.seed}})
-    add(name, text, text);
+  all.insert(all.end(), {{"CPUs of the host", std::to_string(document.num_cpus)},
+                         {"Fathom", document.fathom_version},
+                         {"Commit", document.fathom_commit.substr(0, 12)},
+                         {"Google Benchmark", document.google_benchmark_version},
+                         {"Seed", document.seed}});
   for (const DeviceBound& bound : document.bounds)
-    add("Bound: " + spaced(bound.name), format_quantity(bound.value, bound.unit),
-        format_exact(bound.value) + " " + bound.unit);
+    all.push_back({"Bound: " + spaced(bound.name), format_quantity(bound.value, bound.unit)});
   return all;
 }
 
@@ -257,19 +232,15 @@ void compare_machines(const Document& a, const Document& b, Comparison& to) {
   std::vector<MachineProperty> left = properties_of(a), right = properties_of(b);
   for (const MachineProperty& one : right)
     if (std::ranges::find(left, one.name, &MachineProperty::name) == left.end())
-      left.push_back({one.name, "", ""});
-  for (const MachineProperty& one : left) {
-    const auto found = std::ranges::find(right, one.name, &MachineProperty::name);
-    const MachineProperty other = found == right.end() ? MachineProperty{one.name, "", ""} : *found;
-    if (one.exact == other.exact) {
+      left.push_back({one.name, ""});
+  const auto shown = [](const std::string& text) { return text.empty() ? "unknown" : text; };
+  for (const auto& [name, text] : left) {
+    const auto found = std::ranges::find(right, name, &MachineProperty::name);
+    const std::string other = found == right.end() ? "" : found->text;
+    if (text == other)
       ++to.same_properties;
-      continue;
-    }
-    const bool rounded = one.text == other.text;
-    const auto shown = [&](const MachineProperty& side) {
-      return side.exact.empty() ? "unknown" : rounded ? side.exact : side.text;
-    };
-    to.machine.push_back({one.name, shown(one), shown(other)});
+    else
+      to.machine.push_back({name, shown(text), shown(other)});
   }
 }
 
@@ -284,12 +255,6 @@ ComparedDocument described(const Document& document, const std::string& file) {
 }
 
 }  // namespace
-
-std::string_view to_string(Outcome outcome) {
-  constexpr std::string_view words[] = {"differs", "undecided", "within_noise", "same",
-                                        "not_compared"};
-  return words[static_cast<std::size_t>(outcome)];
-}
 
 Comparison compare(const Document& a, const Document& b, const std::string& file_a,
                    const std::string& file_b) {

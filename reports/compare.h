@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "results/document.h"
@@ -19,6 +18,7 @@ struct ComparedValue {
   std::optional<Interval> interval;
   bool noisy = false;
   double rounds = 0;  ///< how far the medians of its rounds differ, relative; 0: not known
+  friend bool operator==(const ComparedValue&, const ComparedValue&) = default;
 };
 
 /// What two values of one figure say of each other. B over A is their ratio; its interval goes from
@@ -30,12 +30,11 @@ enum class Outcome {
   same,          ///< that whole interval is within `equal_runs` of 1, or the values are equal
   not_compared   ///< `reason` says why
 };
-std::string_view to_string(Outcome outcome);
 
 struct ComparedFigure {
-  enum class Kind { fact, entry, opponent_ratio };
+  enum class Kind { fact, entry };
   Kind kind = Kind::entry;
-  std::string name;   ///< of the entry, "<entry> vs <opponent>", or the fact's id
+  std::string name;   ///< of the entry, or the fact's id
   std::string title;  ///< for people
   std::string probe, unit;
   Better better = Better::higher;
@@ -93,3 +92,11 @@ std::string comparison_markdown(const Comparison& comparison);
 std::string comparison_json(const Comparison& comparison);
 
 }  // namespace fathom::reports
+
+template <>
+inline constexpr auto fathom::enum_words<fathom::reports::Outcome> =
+    std::to_array<std::string_view>({"differs", "undecided", "within_noise", "same",
+                                     "not_compared"});
+template <>
+inline constexpr auto fathom::enum_words<fathom::reports::ComparedFigure::Kind> =
+    std::to_array<std::string_view>({"fact", "entry"});

@@ -109,25 +109,13 @@ std::string headline(const Document& document) {
                                                incomplete == 1 ? "probes is" : "probes are"));
   const std::size_t all = verdicts.all(), ok = verdicts.of(VerdictStatus::ok);
   if (all == 0) return "Nothing was measured." + missing;
-  if (ok == all) {
-    return fmt::format(
-        "{} ok.{}",
-        all == 1 ? "The one entry is"
-                 : fmt::format("All {} entries are", format_count(static_cast<double>(all))),
-        missing);
-  }
   if (verdicts.failures() == 0) {
-    return fmt::format("No check failed; {} ok, {}.{}",
-                       share_text(ok, all, "entry is", "entries are"), verdicts.text(false),
-                       missing);
+    return fmt::format("No check failed; {} ok{}{}.{}",
+                       share_text(ok, all, "entry is", "entries are"), ok == all ? "" : ", ",
+                       verdicts.text(false), missing);
   }
-  VerdictTally failed, others;
-  for (const Entry& entry : document.entries) {
-    (is_failure(entry.verdict.status) ? failed : others).add(entry.verdict.status);
-  }
-  return fmt::format("{} failed a check: {}.{}{}",
-                     share_text(verdicts.failures(), all, "entry", "entries"), failed.text(false),
-                     others.all() == 0 ? "" : fmt::format(" The others: {}.", others.text(true)),
+  return fmt::format("{} failed a check. All entries: {}.{}",
+                     share_text(verdicts.failures(), all, "entry", "entries"), verdicts.text(true),
                      missing);
 }
 

@@ -136,8 +136,7 @@ bool has_atlas(const Document& document);
 /// One thing that a result document says of GPU, software or state.
 struct MachineProperty {
   std::string name;
-  std::string text;   ///< for people, four significant digits; empty: unknown
-  std::string exact;  ///< what two machines agree or differ in
+  std::string text;  ///< four significant digits; empty: unknown
 };
 
 /// In reading order, the GPU first.

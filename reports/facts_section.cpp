@@ -22,72 +22,18 @@ std::string value_cell(const Fact& fact, const Notes& notes) {
   return share && *share > 1 ? text + " **better than its bound**" : text;
 }
 
-/// `value` without its unit where that is the one that `beside` ends with.
-std::string without_unit_of(const std::string& value, const std::string& beside) {
-  const std::size_t space = value.find(' ');
-  if (space == std::string::npos || !beside.ends_with(value.substr(space))) return value;
-  return value.substr(0, space);
-}
-
-std::string beside_value(const Fact& fact, double figure) {
-  return without_unit_of(format_quantity(figure, fact.unit),
-                         format_quantity(fact.value, fact.unit));
-}
-
 std::string bound_text(const Fact& fact) {
   const auto share = share_of_bound(fact);
   if (!share) return "";
-  return fmt::format("{:.1f} % of {}", *share * 100, beside_value(fact, fact.bound->value));
+  return fmt::format("{:.1f} % of {}", *share * 100, format_quantity(fact.bound->value, fact.unit));
 }
 
 std::string published_text(const Fact& fact) {
   if (!fact.value || !fact.published) return "";
   if (fact.bound && *fact.bound == Bound{fact.published->value, fact.published->source}) return "";
-  const std::string figure = beside_value(fact, fact.published->value);
+  const std::string figure = format_quantity(fact.published->value, fact.unit);
   const double off = (*fact.value - fact.published->value) / std::abs(fact.published->value);
   return std::isfinite(off) ? fmt::format("{} ({:+.1f} %)", figure, off * 100) : figure;
-}
-
-/// A column of figures beside the facts' values; a text is empty where the fact has none. A source
-/// that all of them share stands in the header.
-struct BesideColumn {
-  using TextOf = std::string (*)(const Fact&);
-  std::string header, common_source;
-  std::vector<std::string> texts, sources;
-
-  BesideColumn(const char* title, const FactList& facts, TextOf text, TextOf source, Notes& notes)
-      : header(title) {
-    std::set<std::string> all;
-    for (const Fact* fact : facts) {
-      texts.push_back(text(*fact));
-      sources.push_back(texts.back().empty() ? "" : source(*fact));
-      if (!texts.back().empty()) all.insert(sources.back());
-    }
-    if (all.size() == 1) common_source = *all.begin();
-    if (!common_source.empty()) header += " " + notes.mark(common_source);
-  }
-
-  std::string cell(std::size_t row, Notes& notes) const {
-    if (texts[row].empty()) return "–";
-    const bool common = sources[row] == common_source;
-    return escape_text(texts[row]) + (common ? "" : " " + notes.mark(sources[row]));
-  }
-};
-
-/// Those that any of the facts has. A column of bounds none of which is in sight says nothing; the
-/// evidence has them all the same.
-std::vector<BesideColumn> columns_beside(const FactList& facts, Notes& notes) {
-  constexpr double least_share = 0.05;
-  std::vector<BesideColumn> columns;
-  if (std::ranges::any_of(
-          facts, [](const Fact* f) { return share_of_bound(*f).value_or(0) >= least_share; }))
-    columns.emplace_back(
-        "Of its bound", facts, bound_text, [](const Fact& f) { return f.bound->source; }, notes);
-  if (std::ranges::any_of(facts, [](const Fact* f) { return !published_text(*f).empty(); }))
-    columns.emplace_back(
-        "Published (off by)", facts, published_text,
-        [](const Fact& f) { return f.published->source; }, notes);
-  return columns;
 }
 
 }  // namespace
@@ -132,15 +78,27 @@ std::vector<std::string> Notes::list() const {
 }
 
 Table fact_table(const FactList& facts, Notes& notes) {
-  const std::vector<BesideColumn> beside = columns_beside(facts, notes);
+  struct Beside {
+    const char* header;
+    std::string (*text)(const Fact&);  ///< empty: the fact has none
+    std::string (*source)(const Fact&);
+  };
+  std::vector<Beside> beside{
+      {"Of its bound", bound_text, [](const Fact& f) { return f.bound->source; }},
+      {"Published (off by)", published_text, [](const Fact& f) { return f.published->source; }}};
+  std::erase_if(beside, [&](const Beside& one) {
+    return std::ranges::all_of(facts, [&](const Fact* fact) { return one.text(*fact).empty(); });
+  });
   std::vector<Table::Column> headers{{"Fact"}, {"Value", Align::right}};
-  for (const BesideColumn& one : beside) headers.push_back({one.header, Align::right});
+  for (const Beside& one : beside) headers.push_back({one.header, Align::right});
   Table table(std::move(headers));
-  for (std::size_t row = 0; row < facts.size(); ++row) {
-    const Fact& fact = *facts[row];
-    std::vector<std::string> cells{escape_text(fact.subject + ": " + fact.quantity),
-                                   value_cell(fact, notes)};
-    for (const BesideColumn& one : beside) cells.push_back(one.cell(row, notes));
+  for (const Fact* fact : facts) {
+    std::vector<std::string> cells{escape_text(fact->subject + ": " + fact->quantity),
+                                   value_cell(*fact, notes)};
+    for (const auto& [header, text, source] : beside) {
+      const std::string shown = text(*fact);
+      cells.push_back(shown.empty() ? "–" : escape_text(shown) + " " + notes.mark(source(*fact)));
+    }
     table.add_row(std::move(cells));
   }
   return table;

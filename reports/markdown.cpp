@@ -21,18 +21,6 @@ std::string entity(char c) {
   return std::string(1, c);
 }
 
-/// Text from escape_text for where only HTML counts: its entities stay, its backslashes go, and so
-/// do the asterisks of bold words, the only ones that have none.
-std::string unescaped(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '*') continue;
-    if (text[i] == '\\' && i + 1 < text.size()) ++i;
-    out += text[i];
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string escape_text(std::string_view raw) {
@@ -170,11 +158,10 @@ bool Page::table(const std::string& caption, const Table& table, const std::stri
                          explore_link(rows + " in the HTML page", explore_));
     return false;
   }
-  if (long_one)
-    text_ += fmt::format("<details>\n<summary><b>{}{}</b> · {}{}</summary>\n\n{}\n</details>\n\n",
-                         mark(), unescaped(caption), rows, unescaped(all_rows), table.markdown());
-  else
-    text_ += fmt::format("**{}{}**{}\n\n{}\n", mark(), caption, all_rows, table.markdown());
+  text_ += fmt::format("**{}{}**{}\n\n", mark(), caption, all_rows);
+  text_ += long_one ? fmt::format("<details>\n<summary>{}</summary>\n\n{}\n</details>\n\n", rows,
+                                  table.markdown())
+                    : table.markdown() + "\n";
   return true;
 }
 

@@ -14,36 +14,13 @@
 namespace fathom::reports {
 namespace {
 
-/// Why cells of the view's counters are empty, each reason once.
-std::vector<std::string> missing_counters(const View& view, const EntryList& shown) {
-  const std::string prefix = "counter:";
-  std::vector<std::string> notes;
-  for (const std::string& column : view.columns) {
-    if (!column.starts_with(prefix)) continue;
-    const std::string role = column.substr(prefix.size());
-    std::set<std::string> reasons;
-    for (const Entry* entry : shown) {
-      const Counter* counter = find_counter(*entry, role);
-      if (counter && !counter->value && !counter->reason.empty()) reasons.insert(counter->reason);
-    }
-    for (const std::string& reason : reasons) {
-      notes.push_back(fmt::format("{} is missing: {}.", capitalised(escape_text(spaced(role))),
-                                  escape_text(without_full_stop(reason))));
-    }
-  }
-  return notes;
-}
-
-/// A wider table does not fit a page. These columns go first; the HTML page has them all. Libraries
-/// have long names.
+/// What the HTML page alone shows, and what goes next where a table is too wide for a page.
+/// Libraries have long names.
+const std::set<std::string> only_in_html{"interval", "bound",       "expected",
+                                         "sm_clock", "power",       "throttle_reasons",
+                                         "verdict",  "note:kernel", "extra:joules_half_width"};
 constexpr std::size_t most_columns = 8, most_with_libraries = 7;
-constexpr const char* dispensable[] = {"power",    "throttle_reasons",
-                                       "sm_clock", "of_bound_at_clock",
-                                       "verdict",  "extra:joules_half_width",
-                                       "interval", "time",
-                                       "bound",    "expected",
-                                       "of_bound", "layout",
-                                       "k"};
+constexpr const char* dispensable[] = {"of_bound_at_clock", "time", "of_bound", "layout", "k"};
 /// With others' work: what people quote.
 bool compares(const View& view) {
   return std::ranges::any_of(view.columns,
@@ -54,7 +31,7 @@ void write_view_table(PageContext& to, const View& view, const EntryList& shown)
   std::vector<std::string> names = view.columns;
   const bool libraries = compares(view);
   std::erase_if(names, [&](const std::string& name) {
-    return name == "note:kernel" || (libraries && name.starts_with("counter:"));  // too wide
+    return only_in_html.contains(name) || (libraries && name.starts_with("counter:"));
   });
   std::string constant;
   const auto made = [&] {
@@ -70,7 +47,6 @@ void write_view_table(PageContext& to, const View& view, const EntryList& shown)
   if (!to.page.table(escape_text(view.title), table, constant,
                      table.columns() <= most_columns ? Page::most_shown : 0))
     return;
-  if (!libraries) to.page.list(missing_counters(view, shown));
   if (!view.note.empty()) to.page.paragraph(escape_text(view.note));
 }
 

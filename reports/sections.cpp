@@ -1,6 +1,7 @@
 #include "reports/sections.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -14,63 +15,45 @@
 namespace fathom::reports {
 namespace {
 
-MachineProperty property(const char* name, const std::string& text) { return {name, text, text}; }
-
 template <typename Number>
-MachineProperty property(const char* name, const std::optional<Number>& value, const char* unit) {
-  if (!value) return {name, "", ""};
-  const double number = static_cast<double>(*value);
-  const std::string space = *unit == 0 ? "" : " ";
-  return {name, format_quantity(number, unit), format_exact(number) + space + unit};
-}
-
-/// Two properties beside each other.
-Table property_table(const std::vector<MachineProperty>& properties) {
-  Table table({{"GPU"}, {""}, {"Software and state"}, {""}});
-  const std::size_t rows = (properties.size() + 1) / 2;
-  const auto text = [&](std::size_t i) {
-    return properties[i].text.empty() ? "unknown" : escape_text(properties[i].text);
-  };
-  for (std::size_t i = 0; i < rows; ++i) {
-    const bool pair = i + rows < properties.size();
-    table.add_row({properties[i].name, text(i), pair ? properties[i + rows].name : "",
-                   pair ? text(i + rows) : ""});
-  }
-  return table;
+std::string text_of(const std::optional<Number>& value, const char* unit) {
+  return value ? format_quantity(static_cast<double>(*value), unit) : "";
 }
 
 }  // namespace
 
 std::vector<MachineProperty> machine_properties(const Fingerprint& f) {
-  return {property("Name", f.gpu_name),
-          property("Compute capability", f.compute_capability),
-          property("Streaming multiprocessors", f.sms, ""),
-          property("Memory", f.memory_bytes, "B"),
-          property("Memory bus", f.memory_bus_bits, "bit"),
-          property("L2 cache", f.l2_bytes, "B"),
-          property("Highest SM clock", f.sm_clock_max_hz, "Hz"),
-          property("Highest memory clock", f.memory_clock_max_hz, "Hz"),
-          property("Power limit", f.power_limit_w, "W"),
-          property("PCIe link", f.pcie_link),
-          property("Identity (hash)", f.gpu_uuid_hash),
-          property("Driver", f.driver),
-          property("CUDA of the driver", f.cuda_driver),
-          property("CUDA runtime", f.cuda_runtime),
-          property("CUDA toolkit", f.toolkit),
-          property("VBIOS", f.vbios),
-          property("ECC", f.ecc),
-          property("MIG", f.mig),
-          property("Persistence mode", f.persistence),
-          property("Compute mode", f.compute_mode),
-          property("Virtualisation", f.virtualization),
-          property("Confidential computing", f.confidential_computing)};
+  return {{"Name", f.gpu_name},
+          {"Compute capability", f.compute_capability},
+          {"Streaming multiprocessors", text_of(f.sms, "")},
+          {"Memory", text_of(f.memory_bytes, "B")},
+          {"Memory bus", text_of(f.memory_bus_bits, "bit")},
+          {"L2 cache", text_of(f.l2_bytes, "B")},
+          {"Highest SM clock", text_of(f.sm_clock_max_hz, "Hz")},
+          {"Highest memory clock", text_of(f.memory_clock_max_hz, "Hz")},
+          {"Power limit", text_of(f.power_limit_w, "W")},
+          {"PCIe link", f.pcie_link},
+          {"Identity (hash)", f.gpu_uuid_hash},
+          {"Driver", f.driver},
+          {"CUDA of the driver", f.cuda_driver},
+          {"CUDA runtime", f.cuda_runtime},
+          {"CUDA toolkit", f.toolkit},
+          {"VBIOS", f.vbios},
+          {"ECC", f.ecc},
+          {"MIG", f.mig},
+          {"Persistence mode", f.persistence},
+          {"Compute mode", f.compute_mode},
+          {"Virtualisation", f.virtualization},
+          {"Confidential computing", f.confidential_computing}};
 }
 
 void write_environment(PageContext& to) {
   to.page.heading(2, "Environment", "environment");
-  to.page.table("The GPU and its software",
-                property_table(machine_properties(to.document.fingerprint)));
-
+  std::vector<std::string> properties;
+  for (const MachineProperty& one : machine_properties(to.document.fingerprint))
+    properties.push_back(
+        fmt::format("{}: **{}**", one.name, one.text.empty() ? "unknown" : escape_text(one.text)));
+  to.page.paragraph(fmt::format("{}", fmt::join(properties, " · ")));
   Table bounds({{"Bound"}, {"Value", Align::right}, {"Source"}});
   for (const DeviceBound& bound : to.document.bounds) {
     bounds.add_row({escape_text(spaced(bound.name)), quantity(bound.value, bound.unit),
@@ -88,8 +71,7 @@ void write_bounds(PageContext& to) {
                {"Share (%)", Align::right}});
   for (const ProbeSummary& summary : probes_of(to.document)) {
     const std::string& probe = summary.name;
-    const EntryList closest = closest_to_bound(entries_of(to.document, probe));
-    for (const Entry* entry : closest) {
+    for (const Entry* entry : closest_to_bound(entries_of(to.document, probe))) {
       const std::string& unit = entry->metric.unit;
       table.add_row({escape_text(probe),
                      entry_link(*entry, escape_text(spaced(entry->metric.name))),
@@ -107,44 +89,6 @@ void write_bounds(PageContext& to) {
       "The entry of each probe and metric that comes closest to what physics allows; it names "
       "where its bound comes from.");
   to.page.table("The closest to its bound", table);
-}
-
-void write_opponents(PageContext& to) {
-  using Duel = std::pair<std::string, std::string>;  // probe and opponent
-  std::vector<Duel> duels;
-  std::map<Duel, std::vector<double>> ratios;
-  bool any = false;
-  for (const Entry& entry : to.document.entries) {
-    for (const Opponent& opponent : entry.opponents) {
-      any = true;
-      if (!opponent.ratio) continue;
-      std::vector<double>& all = ratios[{entry.probe, opponent.name}];
-      if (all.empty()) duels.emplace_back(entry.probe, opponent.name);
-      all.push_back(*opponent.ratio);
-    }
-  }
-  if (!any) return;
-  to.page.heading(2, "Against other implementations", "opponents");
-  to.page.paragraph(
-      "Each was timed alternately with the entry, on the same data. The ratio is the median of the "
-      "pairs; above 1 the entry is better. Each entry of the HTML page has its own ratios, with "
-      "their intervals.");
-  Table table({{"Probe"},
-               {"Opponent"},
-               {"Comparisons", Align::right},
-               {"Ahead in", Align::right},
-               {"Lowest ratio", Align::right},
-               {"Median ratio", Align::right},
-               {"Highest ratio", Align::right}});
-  for (const Duel& duel : duels) {
-    const std::vector<double>& all = ratios[duel];
-    const auto [low, high] = std::ranges::minmax(all);
-    const auto ahead = std::ranges::count_if(all, [](double ratio) { return ratio > 1; });
-    table.add_row({escape_text(duel.first), escape_text(duel.second), std::to_string(all.size()),
-                   std::to_string(ahead), fmt::format("{:.3f}", low),
-                   fmt::format("{:.3f}", median(all)), fmt::format("{:.3f}", high)});
-  }
-  to.page.table("Each opponent over all its comparisons", table);
 }
 
 namespace {
@@ -171,11 +115,9 @@ void write_telemetry(PageContext& to) {
                    quantity(high, unit), std::to_string(medians.size())});
   }
   std::map<std::string, std::size_t> throttles, missing;
-  bool seen = false;
   for (const Entry& entry : to.document.entries) {
     for (const std::string& reason : entry.telemetry.throttle_reasons) ++throttles[reason];
     if (!entry.telemetry.missing_reason.empty()) ++missing[entry.telemetry.missing_reason];
-    seen = seen || entry.telemetry.sm_clock_hz.median;
   }
   to.page.table("The GPU while samples were taken", table);
   std::vector<std::string> items;
@@ -187,20 +129,7 @@ void write_telemetry(PageContext& to) {
     items.push_back(fmt::format("No telemetry of {}: {}.", counted(number, "entry", "entries"),
                                 escape_text(without_full_stop(reason))));
   }
-  if (throttles.empty() && missing.empty() && seen) items.push_back("No throttling was reported.");
   to.page.list(items);
-}
-
-void write_unchecked(PageContext& to) {
-  std::map<std::string, std::size_t> unchecked;
-  for (const Entry& entry : to.document.entries) {
-    for (const std::string& what : entry.verdict.unchecked) ++unchecked[what];
-  }
-  Table table({{"What could not be checked"}, {"Entries", Align::right}});
-  for (const auto& [what, number] : unchecked) {
-    table.add_row({escape_text(what), std::to_string(number)});
-  }
-  to.page.table("Not checked", table);
 }
 
 }  // namespace
@@ -218,10 +147,7 @@ void write_method(PageContext& to) {
       "{} stands below its curves; {} names its timer, mode, launches, samples and why they ended.",
       explore_link("Each probe's method", "view=probes"),
       explore_link("each entry", "view=probes")));
-  if (!to.document.entries.empty()) {
-    write_telemetry(to);
-    write_unchecked(to);
-  }
+  if (!to.document.entries.empty()) write_telemetry(to);
   const Document& document = to.document;
   const auto given = [](const std::string& text) {
     return text.empty() ? "unknown" : escape_text(text);

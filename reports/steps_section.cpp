@@ -18,15 +18,6 @@ namespace {
 /// A counter that changed by less, as a factor, explains nothing.
 constexpr double least_change = 1.25;
 constexpr std::size_t most_changes = 2;
-constexpr double largest_factor = 100;
-
-/// What a counter must reach on one side, by its unit, for a change of it to matter.
-double least_figure(const std::string& unit) {
-  if (unit == "warps per issue") return 0.25;
-  if (unit == "%") return 5;
-  if (unit == "issues per cycle") return 0.05;
-  return 0;
-}
 
 /// Counts are long: "51.1 G"; percentages and bytes have their unit, and ratios need none.
 std::string short_figure(double value, const std::string& unit) {
@@ -37,98 +28,63 @@ std::string short_figure(double value, const std::string& unit) {
   return format_number(value);
 }
 
+/// A counter or a further figure, by its column.
 struct StepFigure {
   std::string name, unit;
   double value = 0;
 };
 
-/// A counter or a further figure by its column; nothing where the entry lacks it, or where it is
-/// none that can be told.
+/// Nothing where the entry lacks it, or where it cannot be told.
 std::optional<StepFigure> step_figure(const Entry& entry, const std::string& column) {
-  constexpr double largest = 1e100;
-  StepFigure figure{column.substr(column.find(':') + 1), "", 0};
+  StepFigure figure{column.substr(column.find(':') + 1), "", NAN};
   if (const Counter* counter = find_counter(entry, figure.name); counter && counter->value) {
     figure.unit = counter->unit;
     figure.value = *counter->value;
   } else if (const auto extra = entry.extras.find(figure.name); extra != entry.extras.end()) {
     figure.value = extra->second;
-  } else {
-    return std::nullopt;
   }
-  return std::abs(figure.value) <= largest ? std::optional(figure) : std::nullopt;
-}
-
-/// A figure of two neighbours.
-struct Change {
-  std::string name, unit;
-  double before = 0, after = 0;
-
-  /// How many times more or less; infinite from or to nothing.
-  double factor() const {
-    const double low = std::min(before, after), high = std::max(before, after);
-    return low > 0 ? high / low : high > 0 ? INFINITY : 1;
-  }
-  std::string text() const {
-    const auto shown = [&](double value) { return escape_text(short_figure(value, unit)); };
-    // Where the figure before is close to zero, a factor would mislead.
-    if (factor() > largest_factor)
-      return fmt::format("{} {} → {}", escape_text(name), shown(before), shown(after));
-    return fmt::format("{} {} {} ({} → {})", escape_text(name), after < before ? "÷" : "×",
-                       format_number(std::round(factor() * 100) / 100), shown(before),
-                       shown(after));
-  }
-};
-
-std::optional<Change> change_of(const std::string& column, const Entry& before,
-                                const Entry& after) {
-  const auto old_figure = step_figure(before, column);
-  const auto new_figure = step_figure(after, column);
-  if (!old_figure || !new_figure || old_figure->value < 0 || new_figure->value < 0)
-    return std::nullopt;
-  return Change{spaced(new_figure->name), new_figure->unit, old_figure->value, new_figure->value};
+  return std::isfinite(figure.value) && figure.value >= 0 ? std::optional(figure) : std::nullopt;
 }
 
 /// A column and what a figure of it must reach to matter: of next to nothing a large factor is next
-/// to nothing, such as stalls of a hundredth of a warp, or a thousand conflicts where another step
-/// has a billion.
-struct Watched {
-  std::string column;
-  double least = 0;
-};
+/// to nothing, such as a thousand conflicts where another step has a billion.
+using Watched = std::vector<std::pair<std::string, double>>;
 
-std::vector<Watched> watched_columns(const View& view, const EntryList& shown) {
-  constexpr double share_of_largest = 0.01;
-  std::vector<Watched> watched;
+Watched watched_columns(const View& view, const EntryList& shown) {
+  constexpr double share_of_largest = 0.05;
+  Watched watched;
   for (const std::string& column : view.columns) {
-    double largest = 0;
-    std::string unit;
-    for (const Entry* entry : shown) {
-      const auto figure = step_figure(*entry, column);
-      if (!figure) continue;
-      largest = std::max(largest, figure->value);
-      unit = figure->unit;
-    }
-    watched.push_back({column, std::max(least_figure(unit), share_of_largest * largest)});
+    double least = 0;
+    for (const Entry* entry : shown)
+      if (const auto figure = step_figure(*entry, column))
+        least = std::max({least, share_of_largest * figure->value, figure->unit == "%" ? 5.0 : 0});
+    watched.emplace_back(column, least);
   }
   return watched;
 }
 
-/// Those that changed most, strongest first.
-std::vector<Change> changes(const std::vector<Watched>& watched, const Entry& before,
-                            const Entry& after) {
-  std::vector<Change> found;
-  for (const Watched& each : watched) {
-    const auto change = change_of(each.column, before, after);
-    if (!change || change->factor() < least_change) continue;
-    if (std::max(change->before, change->after) >= each.least) found.push_back(*change);
+/// What changed most, strongest first, as plain text.
+std::string changes(const Watched& watched, const Entry& before, const Entry& after) {
+  std::vector<std::pair<double, std::string>> found;  // with its factor
+  for (const auto& [column, least] : watched) {
+    const auto old_figure = step_figure(before, column), new_figure = step_figure(after, column);
+    if (!old_figure || !new_figure) continue;
+    const auto [low, high] = std::minmax(old_figure->value, new_figure->value);
+    const double factor = low > 0 ? high / low : high > 0 ? INFINITY : 1;
+    if (factor < least_change || high < least) continue;
+    found.emplace_back(factor, fmt::format("{} {} → {}", spaced(new_figure->name),
+                                           short_figure(old_figure->value, new_figure->unit),
+                                           short_figure(new_figure->value, new_figure->unit)));
   }
-  std::ranges::stable_sort(found, std::greater<>{}, &Change::factor);
-  if (found.size() > most_changes) found.resize(most_changes);
-  return found;
+  std::ranges::stable_sort(found, std::greater<>{}, [](const auto& one) { return one.first; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most_changes, found.size()); ++i)
+    text += (i == 0 ? "" : "; ") + found[i].second;
+  return text;
 }
 
-std::string gained(const std::vector<Watched>& watched, const Entry* before,
-                   const std::string& than, const Entry& entry) {
+std::string gained(const Watched& watched, const Entry* before, const std::string& than,
+                   const Entry& entry) {
   const auto& value = entry.metric.value;
   if (!value) return "nothing measured: " + words(entry.verdict.status);
   const std::string figure =
@@ -145,12 +101,9 @@ std::string gained(const std::vector<Watched>& watched, const Entry* before,
     reach = reach_of(
         ratio, higher ? ratio_interval(*of_new, *of_old) : ratio_interval(*of_old, *of_new), 1);
   }
-  std::string text = fmt::format("{}, **{:.2f} ×** {}{}", figure, ratio, than, reach);
-  std::string counted;
-  for (const Change& change : changes(watched, *before, entry)) {
-    counted += (counted.empty() ? "" : "; ") + change.text();
-  }
-  return counted.empty() ? text : text + "<br>" + counted;
+  const std::string text = fmt::format("{}, **{:.2f} ×** {}{}", figure, ratio, than, reach);
+  const std::string counted = changes(watched, *before, entry);
+  return counted.empty() ? text : text + "<br>" + escape_text(counted);
 }
 
 std::string note(const Entry& entry, const std::string& name) {
@@ -174,7 +127,7 @@ void write_steps(PageContext& to, const View& view, const EntryList& shown) {
   Table table({{escape_text(capitalised(spaced(view.x)))},
                {"What it adds, *and should gain*"},
                {"What it gained, and what the counters say"}});
-  const std::vector<Watched> watched = watched_columns(view, shown);
+  const Watched watched = watched_columns(view, shown);
   const Entry* before = nullptr;
   for (const Entry* entry : shown) {
     const AxisValue* name = find_axis(*entry, view.x);

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <regex>
 
 #include "reports/facts.h"
 #include "reports/markdown.h"
@@ -15,14 +14,6 @@
 
 namespace fathom::reports {
 namespace {
-
-/// "2026-01-31T12:00:00Z" as "2026-01-31 12:00 UTC"; any other date as it is.
-std::string readable_date(const std::string& date) {
-  if (date.size() == 20 && date[10] == 'T' && date.back() == 'Z') {
-    return date.substr(0, 10) + " " + date.substr(11, 5) + " UTC";
-  }
-  return date;
-}
 
 /// Relative distance of a value from its expectation; infinite where no ratio says it.
 double distance(double value, double expected) {
@@ -137,24 +128,6 @@ void write_findings(PageContext& to) {
   to.page.list(items);
 }
 
-void write_card(PageContext& to) {
-  if (!to.card) return;
-  to.page.paragraph("**Card:** " + escape_text(card_sentence(*to.card)) + ".");
-  Table table({{"Figure"},
-               {"This card", Align::right},
-               {"Usual", Align::right},
-               {"Normal down to", Align::right},
-               {"Worse by", Align::right},
-               {"Cards", Align::right},
-               {""}});
-  for (const CardFigure& figure : to.card->figures)
-    table.add_row({escape_text(figure.name), quantity(figure.value, figure.unit),
-                   quantity(figure.usual, figure.unit), quantity(figure.limit, figure.unit),
-                   format_signed_percent(std::round(figure.gap * 1e4) / 1e4),
-                   std::to_string(figure.cards), figure.low ? "**low**" : "normal"});
-  to.page.table("This card beside others of its model", table);
-}
-
 void write_answers(PageContext& to) {
   Table table({{"Probe"}, {"Answer"}, {"Entries not ok", Align::right}});
   for (const ProbeSummary& probe : probes_of(to.document)) {
@@ -186,7 +159,7 @@ void write_origin(PageContext& to) {
   std::vector<std::string> facts;
   if (!document.date.empty()) {
     facts.push_back((document.source == Source::replay ? "recorded " : "") +
-                    escape_text(readable_date(document.date)));
+                    escape_text(document.date));
   }
   if (!document.suite.empty()) facts.push_back("suite " + escape_text(document.suite));
   facts.push_back(counted(probes_of(document).size(), "probe", "probes"));
@@ -214,37 +187,13 @@ void write_title(PageContext& to) {
 
 void write_verdict(PageContext& to) {
   to.page.heading(2, "Verdict", "verdict");
-  write_card(to);
-  static const std::regex explained(R"(\b(ok|noisy|unexpected)\b)");
-  to.page.paragraph(
-      "**" + std::regex_replace(escape_text(headline(to.document)), explained, "[$1](#method)") +
-      "**");
+  if (to.card) to.page.paragraph("**Card:** " + escape_text(card_sentence(*to.card)) + ".");
+  to.page.paragraph("**" + escape_text(headline(to.document)) + "**");
   write_findings(to);
   write_answers(to);
-  if (tally(to.document).of(VerdictStatus::noisy) > 0 && !to.document.facts.empty())
-    to.page.paragraph(
-        "Most points of a curve have few samples and so are noisy; what is concluded from a curve "
-        "comes from all of its points together, and every fact has an interval of its own that "
-        "says how well it is known.");
 }
 
 namespace {
-
-/// What this GPU says, up to a break near `most` characters: the HTML page has the rest. Not for a
-/// claim that was not decided, whose reason may be longer.
-std::string shortened(const std::string& figure) {
-  constexpr std::size_t most = 110;
-  std::size_t end = figure.size();
-  int open = 0;  // parentheses
-  for (std::size_t i = 0; figure.size() > most && i + 1 < figure.size(); ++i) {
-    open += (figure[i] == '(') - (figure[i] == ')');
-    const bool is_break = (figure[i] == ',' || figure[i] == ';') && figure[i + 1] == ' ';
-    if (!is_break || open > 0) continue;
-    if (i > most && end < figure.size()) break;
-    end = i;
-  }
-  return escape_text(figure.substr(0, end)) + (end < figure.size() ? " …" : "");
-}
 
 /// The statements of one author on one GPU.
 void write_claims_of(PageContext& to, const Notes& notes, const std::vector<Claim>& claims) {
@@ -255,9 +204,7 @@ void write_claims_of(PageContext& to, const Notes& notes, const std::vector<Clai
     table.add_row({escape_text(claim.id + ": " + claim.statement), escape_text(claim.claimed),
                    (decided ? "**" + verdict + "**" : verdict) +
                        (notes.is_noisy(claim.evidence) ? " ~" : "") +
-                       (claim.figure.empty() ? ""
-                        : decided            ? ": " + shortened(claim.figure)
-                                             : ": " + escape_text(claim.figure))});
+                       (claim.figure.empty() ? "" : ": " + escape_text(claim.figure))});
   }
   const Claim& first = claims.front();
   std::string who = first.author;
@@ -281,8 +228,7 @@ void write_claims(PageContext& to) {
   to.page.paragraph(fmt::format(
       "Statements from the literature, with their authors, the figures that those give for their "
       "GPUs, and what this GPU says; ~ where an entry behind it is noisy. {} {}.",
-      same_speed_sentence(),
-      explore_link("Every figure in full, and the entries that it rests on", "view=claims")));
+      same_speed_sentence(), explore_link("The entries that they rest on", "view=claims")));
   std::vector<std::vector<Claim>> groups;
   for (const Claim& claim : to.document.claims) {
     const auto same = std::ranges::find_if(groups, [&](const auto& group) {

@@ -7,7 +7,7 @@
 #include "models/shared_memory.h"
 #include "reports/compare.h"
 #include "reports/facts.h"
-#include "results/document.h"
+#include "results/document_fields.h"
 #include "results/document_io.h"
 #include "results/error.h"
 #include "results/fail.h"
@@ -15,7 +15,12 @@
 #include "results/findings.h"
 #include "results/text.h"
 
-namespace fathom::reports {
+namespace fathom {
+
+FATHOM_FIELDS(reports::CardFigure, "", "", name, entry, unit, value, usual, limit, gap, cards, low,
+              causes);
+
+namespace reports {
 namespace {
 
 /// What the page reads of an answer, by example; null: a number, a string or null; "name?": it may
@@ -216,20 +221,9 @@ Json own_parts(const Document& document) {
 }
 
 Json to_json(const CardCheck& card) {
-  Json out{{"state", to_string(card.state)}, {"sentence", card_sentence(card)}};
-  out["figures"] = Json::array();
-  for (const CardFigure& f : card.figures)
-    out["figures"].push_back({{"name", f.name},
-                              {"entry", f.entry},
-                              {"unit", f.unit},
-                              {"value", f.value},
-                              {"usual", f.usual},
-                              {"limit", f.limit},
-                              {"gap", f.gap},
-                              {"cards", f.cards},
-                              {"low", f.low},
-                              {"causes", f.causes}});
-  return out;
+  return {{"state", to_string(card.state)},
+          {"sentence", card_sentence(card)},
+          {"figures", write_fields(card.figures)}};
 }
 
 Json to_json(const ShownDocument& shown) {
@@ -384,4 +378,5 @@ std::string html_page(const std::vector<ShownDocument>& documents, const Explain
                                   {"script", page_script()}});
 }
 
-}  // namespace fathom::reports
+}  // namespace reports
+}  // namespace fathom

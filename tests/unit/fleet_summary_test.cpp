@@ -137,19 +137,6 @@ TEST_CASE("A date that is none is refused, in a summary and in a document", "[fl
   CHECK(refusal(to_text(failed)) == "accepted");
 }
 
-TEST_CASE("A date that is still to come is named, and is not the latest", "[fleet]") {
-  GpuSummary first = recorded();
-  first.uuid_hash = "one";
-  first.date = "2199-12-31T23:59:59Z";
-  GpuSummary second = first;
-  second.gpu = 2;
-  second.date = "2026-01-01T00:00:00Z";
-  const Fleet fleet = fleet_of({first, second});
-  REQUIRE(fleet.gpus.size() == 1);
-  CHECK(fleet.gpus.front().gpu == 2);
-  CHECK(told(fleet, "its date, 2199-12-31T23:59:59Z, is still to come"));
-}
-
 TEST_CASE("A folder of many jobs is read whatever of it is broken", "[fleet]") {
   TestFolder folder;
   GpuSummary summary = recorded();

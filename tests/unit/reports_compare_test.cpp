@@ -135,19 +135,14 @@ TEST_CASE("Differences between whole documents, and what only one has", "[compar
     b.facts[0].id = "dram.copy_bandwidth";
     b.claims.pop_back();
   });
-  add("an opponent, a fact and a claim", [](Document& b) {
-    Opponent& opponent = b.entries[1].opponents.at(0);
-    *opponent.ratio *= 0.9;
-    opponent.ratio_interval->low *= 0.9;
-    opponent.ratio_interval->high *= 0.9;
+  add("a fact and a claim", [](Document& b) {
     b.facts[1].value = 40;
     b.facts[1].interval = Interval{39.9, 40.1, 0.96, "median"};
     b.claims[0].verdict = ClaimVerdict::confirmed;
   });
-  // Also where four digits are equal.
   add("another machine", [](Document& b) {
     b.fingerprint.driver = "590.10";
-    *b.fingerprint.memory_bytes += 4096;
+    *b.fingerprint.memory_bytes *= 2;
     b.fingerprint.power_limit_w.reset();
     b.bounds[0].value = 4.9e12;
     b.bounds.push_back({"fp64", "FLOP/s", "", 1e12});

@@ -39,7 +39,7 @@ TEST_CASE("The summary's figure of a probe is one that its first view shows", "[
   d.probes.at(0).views.at(0).where = {{"type", {std::string("none such")}}};
   CHECK_THAT(terminal_summary(d, false), contains("97.9 % of bound"));
   std::erase_if(d.entries, [](const Entry& e) { return e.verdict.status != VerdictStatus::ok; });
-  CHECK_THAT(page_of(d), contains("**All "));
+  CHECK_THAT(page_of(d), contains("**No check failed; "));
 }
 
 TEST_CASE("Names cannot become markup", "[reports]") {
@@ -93,8 +93,9 @@ TEST_CASE("Without an atlas facts stand in the report, marked if they cannot be"
   // Without the facts' ids there are no levels, so that the report has them itself.
   Document d = sample::document();
   for (Fact& fact : d.facts) fact.id = "x." + fact.id;
-  CHECK_THAT(page_of(d), contains("| L1: latency | 32.5 cycles ± 1.5 % | 33 (-1.5 %) |") &&
-                             !contains("**better than its bound**"));
+  CHECK_THAT(page_of(d),
+             contains("| L1: latency | 32.5 cycles ± 1.5 % | 33 cycles (-1.5 %) \\[1\\] |") &&
+                 !contains("**better than its bound**"));
   d.facts[0].value = 4.81e12;
   d.facts[1].bound = Bound{32.6, "pipeline"};  // of a latency, the least there can be
   CHECK_THAT(page_of(d), contains("4.81 TB/s **better than its bound**") &&
@@ -112,27 +113,18 @@ TEST_CASE("A link to an entry holds whatever its name is", "[reports]") {
   CHECK_THAT(page_of(d), contains("(index.html#view=entry&name=a%20b%29%5D%28x%7C%25)"));
 }
 
-TEST_CASE("Claims stand by author and GPU, and what is long ends early", "[reports]") {
+TEST_CASE("Claims stand by author and GPU", "[reports]") {
   Document d = sample::document();
   d.claims.resize(3);
   d.claims[0].author = d.claims[2].author = "Ann";
   d.claims[0].gpu = d.claims[2].gpu = "a V100";
-  const std::string figure =
-      "1.5 TB/s (" + std::string(70, 'x') + ", y), 12,345 sectors, " + std::string(60, 'z');
-  d.claims[0].figure = figure;
-  d.claims[2].figure = "why not";
   const std::string page = page_of(d);
   CHECK_THAT(page, contains("**Ann, a V100: 1 refuted, 1 does not apply**") &&
-                       contains("**1 claim: 1 confirmed**") &&
-                       contains("xx, y), 12,345 sectors … |\n") && !contains("zz"));
+                       contains("**1 claim: 1 confirmed**"));
   d.claims[0].verdict = ClaimVerdict::does_not_apply;
   CHECK_THAT(page_of(d), contains("**Ann, a V100: 2 do not apply**"));
   d.claims[0].verdict = ClaimVerdict::refuted;
   CHECK((page.find("V1:") < page.find("S3:") && page.find("S3:") < page.find("V5:")));
-  // Whole: what is not decided, since why stands last, and what has no place to break.
-  d.claims[0].figure = std::string(300, 'z');
-  d.claims[2].figure = figure;
-  CHECK_THAT(page_of(d), contains(std::string(300, 'z') + " |") && contains(figure + " |"));
 }
 
 TEST_CASE("Documents with hardly anything in them have a report", "[reports]") {
@@ -197,8 +189,7 @@ TEST_CASE("What is better than its bound cannot be, and is shown for that", "[re
   CHECK_THAT(atlas(), contains("27 cycles **better than its bound**"));
 }
 
-TEST_CASE("A figure that is the bound is not said twice, a bound out of sight not once",
-          "[reports]") {
+TEST_CASE("A figure that is the bound is not said twice", "[reports]") {
   std::vector<Fact> facts{latency("a.latency", "A", 4), latency("b.latency", "B", 8)};
   const auto table = [&] {
     reports::FactList list;
@@ -210,13 +201,13 @@ TEST_CASE("A figure that is the bound is not said twice, a bound out of sight no
     f.published = Published{0, "a paper"};  // by which nothing can deviate
     f.bound = Bound{1e6, "the schedulers"};
   }
-  CHECK_THAT(table(), !contains("Of its bound") && !contains("inf"));
+  CHECK_THAT(table(), !contains("inf"));
   for (Fact& f : facts) f.published->value = 5;
   facts[1].bound = Bound{5, "a paper"};
   facts[1].better = Better::lower;
-  CHECK_THAT(table(),
-             contains("| A: latency | 4 cycles | 0.0 % of 1,000,000 \\[2\\] | 5 (-20.0 %) |") &&
-                 contains("| B: latency | 8 cycles | 62.5 % of 5 \\[1\\] | – |"));
+  CHECK_THAT(table(), contains("| A: latency | 4 cycles | 0.0 % of 1,000,000 cycles \\[1\\] | 5 "
+                               "cycles (-20.0 %) \\[2\\] |") &&
+                          contains("| B: latency | 8 cycles | 62.5 % of 5 cycles \\[2\\] | – |"));
 }
 
 }  // namespace
