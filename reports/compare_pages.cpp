@@ -81,6 +81,28 @@ Section changes_section(const std::string& title, const char* things, std::size_
   return section;
 }
 
+/// Why figures are not compared, the most frequent reason first, each with one of its figures.
+Section refusals_section(const Comparison& comparison, std::size_t most) {
+  std::map<std::string, std::pair<std::size_t, const ComparedFigure*>> by_reason;
+  for (const ComparedFigure& figure : comparison.figures) {
+    if (figure.outcome != Outcome::not_compared) continue;
+    ++by_reason.try_emplace(figure.reason, 0, &figure).first->second.first;
+  }
+  std::vector<std::pair<std::size_t, const ComparedFigure*>> reasons;
+  for (const auto& [reason, figures] : by_reason) reasons.push_back(figures);
+  std::ranges::stable_sort(reasons, std::greater{}, [](const auto& one) { return one.first; });
+  Section section{"Not compared", {}, {}, {}};
+  for (const auto& [count, first] : reasons) {
+    if (section.sentences.size() == most) {
+      section.sentences.push_back(fmt::format("{} reasons more.", reasons.size() - most));
+      break;
+    }
+    section.sentences.push_back(fmt::format("{} ({}{}): {}.", counted(count, "figure"),
+                                            first->title, count > 1 ? ", ..." : "", first->reason));
+  }
+  return section;
+}
+
 /// "Only in A: 118 entries of links, 12 facts of links."
 std::string only_text(const char* side, const std::vector<OnlyHere>& only) {
   constexpr std::size_t most = 10;
@@ -145,6 +167,7 @@ std::vector<Section> sections_of(const Comparison& comparison, std::size_t most)
                      [&](const ComparedFigure& f) {
                        return !f.headline && !f.in_fact && !is_fact(f) && changed(f);
                      }),
+      refusals_section(comparison, most / 2),
       changes_section("Claims", "verdicts", comparison.same_claims, comparison.claims)};
   std::erase_if(sections, [](const Section& section) {
     return section.sentences.empty() && section.rows.empty();

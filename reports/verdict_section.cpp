@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "reports/facts.h"
@@ -13,6 +14,21 @@
 
 namespace fathom::reports {
 namespace {
+
+/// "2026-01-31T12:00:00Z" as "2026-01-31 12:00 UTC"; any other date as it is.
+std::string readable_date(const std::string& date) {
+  if (date.size() == 20 && date[10] == 'T' && date.back() == 'Z') {
+    return date.substr(0, 10) + " " + date.substr(11, 5) + " UTC";
+  }
+  return date;
+}
+
+/// Relative distance of a value from its expectation; infinite where no ratio says it.
+double distance(double value, double expected) {
+  const double off = std::abs(value - expected) / std::abs(expected);
+  if (std::isfinite(off)) return off;
+  return value == expected ? 0 : std::numeric_limits<double>::infinity();
+}
 
 /// The unexpected entry furthest from its expectation; empty where none is.
 std::string disagreement_sentence(const Document& document) {
@@ -42,10 +58,33 @@ bool is_as_expected(const Counter& counter) {
   return value == expected || std::abs(value - expected) <= counter.tolerance * std::abs(expected);
 }
 
+/// Counters that have an expectation: how many, and which is furthest from it.
+struct Expected {
+  std::size_t all = 0, good = 0;
+  double off = 0;
+  const Entry* entry = nullptr;
+  const Counter* furthest = nullptr;
+
+  void add(const Entry& of, const Counter& counter) {
+    ++all;
+    good += is_as_expected(counter);
+    const double here = distance(*counter.value, *counter.expected);
+    if (here > off) off = here, entry = &of, furthest = &counter;
+  }
+  std::string furthest_text() const {
+    if (furthest == nullptr) return "";
+    return fmt::format(", furthest {} of {}: {} read, {} expected ({})", code(furthest->role),
+                       code(entry->name), format_count(*furthest->value),
+                       format_count(*furthest->expected),
+                       escape_text(without_full_stop(furthest->expected_model)));
+  }
+};
+
 }  // namespace
 
 std::string counters_sentence(const EntryList& entries) {
-  std::size_t judged = 0, good = 0, shown = 0, others = 0;
+  std::size_t others = 0;
+  Expected judged, shown;
   std::map<std::string, std::size_t> missing;
   for (const Entry* entry : entries)
     for (const Counter& counter : entry->counters) {
@@ -53,17 +92,17 @@ std::string counters_sentence(const EntryList& entries) {
         ++missing[counter.reason];
       } else if (!counter.expected) {
         ++others;
-      } else if (counter.tolerance < shown_alone) {
-        ++judged;
-        good += is_as_expected(counter);
       } else {
-        ++shown;
+        (counter.tolerance < shown_alone ? judged : shown).add(*entry, counter);
       }
     }
   std::vector<std::string> parts;
-  if (judged > 0)
-    parts.push_back(share_text(good, judged, "counter is", "counters are") + " as expected");
-  if (shown > 0) parts.push_back(counted(shown, "stands", "stand") + " beside what a source makes");
+  if (judged.all > 0)
+    parts.push_back(share_text(judged.good, judged.all, "counter is", "counters are") +
+                    " as expected" + judged.furthest_text());
+  if (shown.all > 0)
+    parts.push_back(counted(shown.all, "stands", "stand") + " beside what a source makes" +
+                    shown.furthest_text());
   if (others > 0)
     parts.push_back(counted(others, "counter is", "counters are") + " read without expectation");
   for (const auto& [reason, number] : missing)
@@ -91,6 +130,24 @@ void write_findings(PageContext& to) {
         fmt::format("**Claims:** {} ([which](#claims)).", claims_text(document.claims)));
   }
   to.page.list(items);
+}
+
+void write_card(PageContext& to) {
+  if (!to.card) return;
+  to.page.paragraph("**Card:** " + escape_text(card_sentence(*to.card)) + ".");
+  Table table({{"Figure"},
+               {"This card", Align::right},
+               {"Usual", Align::right},
+               {"Normal down to", Align::right},
+               {"Worse by", Align::right},
+               {"Cards", Align::right},
+               {""}});
+  for (const CardFigure& figure : to.card->figures)
+    table.add_row({escape_text(figure.name), quantity(figure.value, figure.unit),
+                   quantity(figure.usual, figure.unit), quantity(figure.limit, figure.unit),
+                   format_signed_percent(std::round(figure.gap * 1e4) / 1e4),
+                   std::to_string(figure.cards), figure.low ? "**low**" : "normal"});
+  to.page.table("This card beside others of its model", table);
 }
 
 void write_answers(PageContext& to) {
@@ -124,7 +181,7 @@ void write_origin(PageContext& to) {
   std::vector<std::string> facts;
   if (!document.date.empty()) {
     facts.push_back((document.source == Source::replay ? "recorded " : "") +
-                    escape_text(document.date));
+                    escape_text(readable_date(document.date)));
   }
   if (!document.suite.empty()) facts.push_back("suite " + escape_text(document.suite));
   facts.push_back(counted(probes_of(document).size(), "probe", "probes"));
@@ -152,10 +209,15 @@ void write_title(PageContext& to) {
 
 void write_verdict(PageContext& to) {
   to.page.heading(2, "Verdict", "verdict");
-  if (to.card) to.page.paragraph("**Card:** " + escape_text(card_sentence(*to.card)) + ".");
+  write_card(to);
   to.page.paragraph("**" + escape_text(headline(to.document)) + "**");
   write_findings(to);
   write_answers(to);
+  if (tally(to.document).of(VerdictStatus::noisy) > 0 && !to.document.facts.empty())
+    to.page.paragraph(
+        "Most points of a curve have few samples and so are noisy; what is concluded from a curve "
+        "comes from all of its points together, and every fact has an interval of its own that "
+        "says how well it is known.");
 }
 
 namespace {
