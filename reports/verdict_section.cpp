@@ -30,25 +30,29 @@ double distance(double value, double expected) {
   return value == expected ? 0 : std::numeric_limits<double>::infinity();
 }
 
-/// The unexpected entry furthest from its expectation; empty where none is.
+/// The entry furthest from its expectation; one outside its tolerance comes before any within.
+/// Empty where no entry has both a figure and an expectation.
 std::string disagreement_sentence(const Document& document) {
   const Entry* worst = nullptr;
-  double furthest = 0;
+  std::pair<bool, double> how{};  // whether it is outside, and how far off it is
   for (const Entry& entry : document.entries) {
-    if (entry.verdict.status != VerdictStatus::unexpected || !entry.expected || !entry.metric.value)
-      continue;
-    const double off = std::abs(*entry.metric.value / entry.expected->value - 1);
-    if (worst != nullptr && !(off > furthest)) continue;
+    if (!entry.expected || !entry.metric.value) continue;
+    const double off = distance(*entry.metric.value, entry.expected->value);
+    const std::pair here(!(off <= entry.expected->tolerance), off);
+    if (worst && here <= how) continue;
     worst = &entry;
-    furthest = off;
+    how = here;
   }
-  if (worst == nullptr) return "";
+  if (!worst) return "";
+  const auto& [outside, off] = how;
   const std::string& unit = worst->metric.unit;
   return fmt::format(
-      "**Furthest from its expectation:** {}: {} measured, {} expected; off by {}, {} allowed. The "
-      "model: {}.",
-      code(worst->name), escape_text(format_quantity(*worst->metric.value, unit)),
-      escape_text(format_quantity(worst->expected->value, unit)), format_percent(furthest),
+      "**Furthest from its expectation{}:** {}: {} measured, {} expected; off by {}, {} allowed. "
+      "The model: {}.",
+      outside ? "" : ", within its tolerance", code(worst->name),
+      escape_text(format_quantity(*worst->metric.value, unit)),
+      escape_text(format_quantity(worst->expected->value, unit)),
+      std::isfinite(off) ? format_percent(off) : "beyond any ratio",
       format_percent(worst->expected->tolerance),
       escape_text(without_full_stop(worst->expected->model)));
 }
