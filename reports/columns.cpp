@@ -17,6 +17,20 @@ namespace {
 
 const std::string nothing = "–";
 
+/// "4.28" as "4.280": format_number leaves out zeros, which a column needs to line up.
+std::string with_zeros(std::string text) {
+  if (text.find_first_not_of("-0123456789.,") != std::string::npos) return text;
+  const std::size_t first = text.find_first_of("123456789");
+  if (first == std::string::npos) return text;  // 0 is exact
+  const auto digits = [&] {
+    return std::count_if(text.begin() + static_cast<std::ptrdiff_t>(first), text.end(),
+                         [](char c) { return c >= '0' && c <= '9'; });
+  };
+  if (digits() < 4 && text.find('.') == std::string::npos) text += '.';
+  while (digits() < 4) text += '0';
+  return text;
+}
+
 /// For a column: the prefix that results/text.h gives to the median.
 Scale scale_for(const std::vector<std::optional<double>>& values, const std::string& unit) {
   std::vector<double> sizes;
@@ -34,14 +48,22 @@ std::vector<std::optional<double>> gather(const EntryList& entries, const Figure
   return values;
 }
 
-/// With one prefix for all: whole numbers in full, others with four significant digits.
+/// With one prefix for all: whole numbers in full, others with four significant digits and the
+/// zeros that belong to them.
 Column number_column(std::string name, const std::string& unit, const EntryList& entries,
                      const FigureOf& figure) {
   const auto values = gather(entries, figure);
   const Scale scale = scale_for(values, unit);
   Column column{std::move(name), scale.unit, Align::right, {}};
-  for (const std::optional<double>& value : values)
-    column.cells.push_back(value ? format_count(*value / scale.factor) : nothing);
+  const bool whole = std::ranges::all_of(values, [&](const auto& value) {
+    return !value || *value / scale.factor == std::trunc(*value / scale.factor);
+  });
+  for (const std::optional<double>& value : values) {
+    const double scaled = value.value_or(0) / scale.factor;
+    column.cells.push_back(!value ? nothing
+                           : whole ? format_count(scaled)
+                                   : with_zeros(format_number(scaled)));
+  }
   return column;
 }
 
@@ -157,8 +179,10 @@ Column metric_column(const EntryList& entries) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (!one) column.cells.push_back(quantity(metric_value(*entries[i]), entries[i]->metric.unit));
     const VerdictStatus status = entries[i]->verdict.status;
-    if (status == VerdictStatus::noisy) column.cells[i] += " ~";
-    if (is_failure(status)) column.cells[i] += " **" + words(status) + "**";
+    if (status == VerdictStatus::noisy)
+      column.cells[i] += " ~";
+    else if (status != VerdictStatus::ok)
+      column.cells[i] += fmt::format(is_failure(status) ? " **{}**" : " ({})", words(status));
   }
   return column;
 }

@@ -36,6 +36,7 @@ ReportPaths write_report(const Document& document, const fs::path& folder,
     write_verdict(to);
     write_environment(to);
     write_bounds(to);
+    write_opponents(to);
     write_facts(to);
     write_probes(to);
     write_claims(to);

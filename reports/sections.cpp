@@ -91,6 +91,44 @@ void write_bounds(PageContext& to) {
   to.page.table("The closest to its bound", table);
 }
 
+void write_opponents(PageContext& to) {
+  using Duel = std::pair<std::string, std::string>;  // probe and opponent
+  std::vector<Duel> duels;
+  std::map<Duel, std::vector<double>> ratios;
+  bool any = false;
+  for (const Entry& entry : to.document.entries) {
+    for (const Opponent& opponent : entry.opponents) {
+      any = true;
+      if (!opponent.ratio) continue;
+      std::vector<double>& all = ratios[{entry.probe, opponent.name}];
+      if (all.empty()) duels.emplace_back(entry.probe, opponent.name);
+      all.push_back(*opponent.ratio);
+    }
+  }
+  if (!any) return;
+  to.page.heading(2, "Against other implementations", "opponents");
+  to.page.paragraph(
+      "Each was timed alternately with the entry, on the same data. The ratio is the median of the "
+      "pairs; above 1 the entry is better. Each entry of the HTML page has its own ratios, with "
+      "their intervals.");
+  Table table({{"Probe"},
+               {"Opponent"},
+               {"Comparisons", Align::right},
+               {"Ahead in", Align::right},
+               {"Lowest ratio", Align::right},
+               {"Median ratio", Align::right},
+               {"Highest ratio", Align::right}});
+  for (const Duel& duel : duels) {
+    const std::vector<double>& all = ratios[duel];
+    const auto [low, high] = std::ranges::minmax(all);
+    const auto ahead = std::ranges::count_if(all, [](double ratio) { return ratio > 1; });
+    table.add_row({escape_text(duel.first), escape_text(duel.second), std::to_string(all.size()),
+                   std::to_string(ahead), fmt::format("{:.3f}", low),
+                   fmt::format("{:.3f}", median(all)), fmt::format("{:.3f}", high)});
+  }
+  to.page.table("Each opponent over all its comparisons", table);
+}
+
 namespace {
 
 void write_telemetry(PageContext& to) {
@@ -132,6 +170,18 @@ void write_telemetry(PageContext& to) {
   to.page.list(items);
 }
 
+void write_unchecked(PageContext& to) {
+  std::map<std::string, std::size_t> unchecked;
+  for (const Entry& entry : to.document.entries) {
+    for (const std::string& what : entry.verdict.unchecked) ++unchecked[what];
+  }
+  Table table({{"What could not be checked"}, {"Entries", Align::right}});
+  for (const auto& [what, number] : unchecked) {
+    table.add_row({escape_text(what), std::to_string(number)});
+  }
+  to.page.table("Not checked", table);
+}
+
 }  // namespace
 
 void write_method(PageContext& to) {
@@ -147,7 +197,10 @@ void write_method(PageContext& to) {
       "{} stands below its curves; {} names its timer, mode, launches, samples and why they ended.",
       explore_link("Each probe's method", "view=probes"),
       explore_link("each entry", "view=probes")));
-  if (!to.document.entries.empty()) write_telemetry(to);
+  if (!to.document.entries.empty()) {
+    write_telemetry(to);
+    write_unchecked(to);
+  }
   const Document& document = to.document;
   const auto given = [](const std::string& text) {
     return text.empty() ? "unknown" : escape_text(text);

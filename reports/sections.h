@@ -29,6 +29,7 @@ void write_verdict(PageContext& to);
 std::string counters_sentence(const EntryList& entries);
 void write_environment(PageContext& to);
 void write_bounds(PageContext& to);
+void write_opponents(PageContext& to);
 /// Nothing, not even a heading, where the document has no facts; where it has an atlas, the way
 /// there.
 void write_facts(PageContext& to);

@@ -19,6 +19,14 @@ namespace {
 constexpr double least_change = 1.25;
 constexpr std::size_t most_changes = 2;
 
+/// What a counter must reach on one side, by its unit, for a change of it to matter.
+double least_figure(const std::string& unit) {
+  if (unit == "warps per issue") return 0.25;
+  if (unit == "%") return 5;
+  if (unit == "issues per cycle") return 0.05;
+  return 0;
+}
+
 /// Counts are long: "51.1 G"; percentages and bytes have their unit, and ratios need none.
 std::string short_figure(double value, const std::string& unit) {
   if (unit == "%" || unit == "B") return format_quantity(value, unit);
@@ -47,17 +55,17 @@ std::optional<StepFigure> step_figure(const Entry& entry, const std::string& col
 }
 
 /// A column and what a figure of it must reach to matter: of next to nothing a large factor is next
-/// to nothing, such as a thousand conflicts where another step has a billion.
+/// to nothing, such as stalls of a hundredth of a warp, or a thousand conflicts where another step has a billion.
 using Watched = std::vector<std::pair<std::string, double>>;
 
 Watched watched_columns(const View& view, const EntryList& shown) {
-  constexpr double share_of_largest = 0.05;
+  constexpr double share_of_largest = 0.01;
   Watched watched;
   for (const std::string& column : view.columns) {
     double least = 0;
     for (const Entry* entry : shown)
       if (const auto figure = step_figure(*entry, column))
-        least = std::max({least, share_of_largest * figure->value, figure->unit == "%" ? 5.0 : 0});
+        least = std::max({least, share_of_largest * figure->value, least_figure(figure->unit)});
     watched.emplace_back(column, least);
   }
   return watched;

@@ -15,6 +15,14 @@
 namespace fathom::reports {
 namespace {
 
+/// "2026-01-31T12:00:00Z" as "2026-01-31 12:00 UTC"; any other date as it is.
+std::string readable_date(const std::string& date) {
+  if (date.size() == 20 && date[10] == 'T' && date.back() == 'Z') {
+    return date.substr(0, 10) + " " + date.substr(11, 5) + " UTC";
+  }
+  return date;
+}
+
 /// Relative distance of a value from its expectation; infinite where no ratio says it.
 double distance(double value, double expected) {
   const double off = std::abs(value - expected) / std::abs(expected);
@@ -128,6 +136,24 @@ void write_findings(PageContext& to) {
   to.page.list(items);
 }
 
+void write_card(PageContext& to) {
+  if (!to.card) return;
+  to.page.paragraph("**Card:** " + escape_text(card_sentence(*to.card)) + ".");
+  Table table({{"Figure"},
+               {"This card", Align::right},
+               {"Usual", Align::right},
+               {"Normal down to", Align::right},
+               {"Worse by", Align::right},
+               {"Cards", Align::right},
+               {""}});
+  for (const CardFigure& figure : to.card->figures)
+    table.add_row({escape_text(figure.name), quantity(figure.value, figure.unit),
+                   quantity(figure.usual, figure.unit), quantity(figure.limit, figure.unit),
+                   format_signed_percent(std::round(figure.gap * 1e4) / 1e4),
+                   std::to_string(figure.cards), figure.low ? "**low**" : "normal"});
+  to.page.table("This card beside others of its model", table);
+}
+
 void write_answers(PageContext& to) {
   Table table({{"Probe"}, {"Answer"}, {"Entries not ok", Align::right}});
   for (const ProbeSummary& probe : probes_of(to.document)) {
@@ -159,7 +185,7 @@ void write_origin(PageContext& to) {
   std::vector<std::string> facts;
   if (!document.date.empty()) {
     facts.push_back((document.source == Source::replay ? "recorded " : "") +
-                    escape_text(document.date));
+                    escape_text(readable_date(document.date)));
   }
   if (!document.suite.empty()) facts.push_back("suite " + escape_text(document.suite));
   facts.push_back(counted(probes_of(document).size(), "probe", "probes"));
@@ -187,10 +213,15 @@ void write_title(PageContext& to) {
 
 void write_verdict(PageContext& to) {
   to.page.heading(2, "Verdict", "verdict");
-  if (to.card) to.page.paragraph("**Card:** " + escape_text(card_sentence(*to.card)) + ".");
+  write_card(to);
   to.page.paragraph("**" + escape_text(headline(to.document)) + "**");
   write_findings(to);
   write_answers(to);
+  if (tally(to.document).of(VerdictStatus::noisy) > 0 && !to.document.facts.empty())
+    to.page.paragraph(
+        "Most points of a curve have few samples and so are noisy; what is concluded from a curve "
+        "comes from all of its points together, and every fact has an interval of its own that "
+        "says how well it is known.");
 }
 
 namespace {
