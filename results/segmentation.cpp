@@ -239,9 +239,8 @@ class Curve {
       : options_(options), sample_noise_(noise_of_samples(points)) {
     std::vector<double> u, y;
     for (const CurvePoint& point : points) {
-      // From the first point's: less to cancel.
-      u.push_back(ramp_coordinate(options.scale, point.x) -
-                  ramp_coordinate(options.scale, points.front().x));
+      x_.push_back(point.x);
+      u.push_back(u_of(point.x));
       y.push_back(median(point.samples));
     }
     noise_ = std::max({options.resolution, sample_noise_, noise_between_points(u, y)});
@@ -259,18 +258,18 @@ class Curve {
     Segmentation result{.scale = options_.scale};
     const std::vector<Piece> pieces = cut(y_, noise_);
     for (const Piece& piece : pieces) {
-      const std::size_t first = piece.begin, last = piece.end - 1;
+      const std::size_t first = first_of(piece), last = last_of(piece);
       const bool level = piece.kind == plateau;
-      const double middle = median(std::span(y_).subspan(first, piece.points()));
+      const double middle = median(std::span(y_).subspan(piece.begin, piece.points()));
       result.regimes.push_back({.kind = level ? Regime::Kind::plateau : Regime::Kind::ramp,
-                                .first = place_[first],
-                                .last = place_[last],
-                                .first_x = points_[first].x,
-                                .last_x = points_[last].x,
-                                .first_y = level ? middle : piece.at(u_[first]),
-                                .last_y = level ? middle : piece.at(u_[last]),
+                                .first = first,
+                                .last = last,
+                                .first_x = x_[first],
+                                .last_x = x_[last],
+                                .first_y = level ? middle : piece.at(u_of(x_[first])),
+                                .last_y = level ? middle : piece.at(u_of(x_[last])),
                                 .level = middle});
-      if (first > 0) result.boundaries.push_back({points_[first - 1].x, points_[first].x, {}});
+      if (first > 0) result.boundaries.push_back({x_[first - 1], x_[first], {}});
     }
     const bool can_draw = std::ranges::any_of(
         points_, [](const CurvePoint& p) { return p.samples.size() >= enough_samples; });
@@ -279,6 +278,19 @@ class Curve {
   }
 
  private:
+  /// From the first point's: less to cancel.
+  double u_of(double x) const {
+    return ramp_coordinate(options_.scale, x) - ramp_coordinate(options_.scale, x_.front());
+  }
+
+  /// Of all points, so that an outlier between two pieces goes to the second.
+  std::size_t first_of(const Piece& piece) const {
+    return piece.begin == 0 ? 0 : place_[piece.begin - 1] + 1;
+  }
+  std::size_t last_of(const Piece& piece) const {
+    return piece.end == place_.size() ? x_.size() - 1 : place_[piece.end - 1];
+  }
+
   std::vector<Piece> cut(const std::vector<double>& y, double noise) const {
     std::vector<Piece> pieces = best_cut(u_, y, noise);
     for (std::size_t i = 1; i < pieces.size(); ++i) {
@@ -320,10 +332,11 @@ class Curve {
       const std::vector<Piece> again = cut(y, noise);
       if (!std::ranges::equal(again, pieces, {}, is_plateau, is_plateau)) continue;
       for (std::size_t i = 0; i < again.size(); ++i) {
-        const std::size_t first = again[i].begin;
-        levels[i].push_back(median(drawn(std::span(y).subspan(first, again[i].points()), random)));
-        below_x[i].push_back(points_[std::max<std::size_t>(first, 1) - 1].x);
-        above_x[i].push_back(points_[first].x);
+        const auto own = std::span(y).subspan(again[i].begin, again[i].points());
+        levels[i].push_back(median(drawn(own, random)));
+        const std::size_t first = first_of(again[i]);
+        below_x[i].push_back(x_[std::max<std::size_t>(first, 1) - 1]);
+        above_x[i].push_back(x_[first]);
       }
     }
     const std::size_t same = levels.front().size();
@@ -342,8 +355,9 @@ class Curve {
   }
 
   const SegmentationOptions& options_;
-  std::vector<CurvePoint> points_;
-  std::vector<std::size_t> place_;  ///< of each among all distinct x
+  std::vector<double> x_;           ///< of all points, the distinct x
+  std::vector<CurvePoint> points_;  ///< those that are no outliers, as what follows
+  std::vector<std::size_t> place_;  ///< among all
   std::vector<double> u_, y_;
   double sample_noise_ = 0, noise_ = 0;
 };

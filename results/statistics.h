@@ -115,7 +115,7 @@ struct Boundary {
 };
 
 struct Segmentation {
-  std::vector<Regime> regimes{};       ///< at least one; together the curve but for its outliers
+  std::vector<Regime> regimes{};       ///< at least one; together they cover the curve
   std::vector<Boundary> boundaries{};  ///< one fewer
   /// Share of the bootstrapped curves with the same number of regimes of the same kinds. Empty, as
   /// are the intervals, where no point has three samples to draw from.
