@@ -11,7 +11,6 @@
 #include <numbers>
 #include <random>
 #include <stdexcept>
-#include <utility>
 
 namespace fathom {
 namespace {
