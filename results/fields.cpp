@@ -85,6 +85,8 @@ ParsedJson::ParsedJson(std::string_view text, const std::string& origin,
   auto problem = parser_.allocate(std::max<std::size_t>(text.size(), 64), max_depth);
   if (problem == simdjson::SUCCESS) problem = parser_.parse(text.data(), text.size()).get(root_);
   if (problem == simdjson::SUCCESS) return;
+  if (problem == simdjson::EMPTY)
+    fail(ExitCode::document_malformed, "{}: is empty; {} (JSON) was expected.", origin, expected);
   if (problem == simdjson::DEPTH_ERROR)
     fail(ExitCode::document_malformed,
          "{}: nests deeper than {} levels, deeper than any file of Fathom's: give {}.", origin,

@@ -45,8 +45,8 @@ std::string repeated(std::string_view piece, std::size_t times) {
 
 TEST_CASE("What is not JSON is refused with its place", "[results]") {
   for (const auto& [text, said] :
-       {std::pair<std::string, const char*>{"", "unexpected end of input"},
-        {" \n\t\r\n ", "unexpected end of input"},
+       {std::pair<std::string, const char*>{"", "is empty"},
+        {" \n\t\r\n ", "is empty"},
         {"{\n  \"context\": {,\n", "line 2, column 15"},
         {"{\"a\": NaN}", "line 1, column 7"},
         {"{\"a\": 1e999}", "1e999"},
