@@ -20,7 +20,6 @@
 #include "harness/host_timer.h"
 #include "harness/probe_options.h"
 #include "harness/runner.h"
-#include "results/device_lock.h"
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/files.h"
@@ -55,8 +54,8 @@ std::vector<Case> cases_of(const Probe& probe, const DeviceFacts& device,
   return all;
 }
 
-DeviceLock lock_of(const DeviceFacts& device, const ProbeOptions& options) {
-  return DeviceLock(device.fingerprint.gpu_uuid_hash, std::chrono::hours(options.wait ? 1 : 0));
+FileDescriptor lock_of(const DeviceFacts& device, const ProbeOptions& options) {
+  return lock_gpu(device.fingerprint.gpu_uuid_hash, std::chrono::hours(options.wait ? 1 : 0));
 }
 
 /// One program's run of its probe.
@@ -279,7 +278,7 @@ class ProbeRun {
   const Probe& probe_;
   const ProbeOptions& options_;
   const DeviceFacts& device_;
-  std::optional<DeviceLock> lock_;  ///< of one that was held back
+  FileDescriptor lock_;  ///< of one that was held back
   const std::vector<Case> cases_;
   Runner runner_;
   std::optional<OutputFile> out_;
@@ -322,7 +321,7 @@ ExitCode probe_main(int argc, char** argv, const Probe& probe) {
   const DeviceFacts device = query_device_facts(options->device, options->start_fd >= 0);
   // One that is held back takes the lock once it may begin: until then it only has CUDA up, and
   // whoever started it may hold several of one GPU.
-  std::optional<DeviceLock> lock;
+  FileDescriptor lock;
   if (options->start_fd < 0) lock = lock_of(device, *options);
   FATHOM_CUDA(cudaSetDevice(device.ordinal));
   std::signal(SIGINT, request_interrupt);

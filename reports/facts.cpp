@@ -53,9 +53,7 @@ std::string note_of(const Entry& entry, const std::string& name) {
   return found == entry.notes.end() ? "" : found->second;
 }
 
-bool is_failure(VerdictStatus status) {
-  return severity(status) >= severity(VerdictStatus::counter_mismatch);
-}
+bool is_failure(VerdictStatus status) { return status >= VerdictStatus::counter_mismatch; }
 
 std::size_t VerdictTally::failures() const {
   std::size_t sum = 0;

@@ -1,4 +1,4 @@
-#include "results/device_lock.h"
+#include "results/files.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -106,29 +106,28 @@ FileDescriptor inherited_lock(const std::string& path) {
 
 }  // namespace
 
-DeviceLock::DeviceLock(const std::string& gpu_uuid_hash, std::chrono::seconds longest_wait,
-                       const std::function<void(const std::string& holder)>& on_wait) {
+FileDescriptor lock_gpu(const std::string& gpu_uuid_hash, std::chrono::seconds longest_wait,
+                        const std::function<void(const std::string& holder)>& on_wait) {
   const std::string path = lock_path(gpu_uuid_hash);
-  fd_ = inherited_lock(path);
-  if (fd_.get() >= 0) return;
-  fd_ = open_lock_file(path);
+  if (FileDescriptor inherited = inherited_lock(path); inherited.get() >= 0) return inherited;
+  FileDescriptor lock = open_lock_file(path);
   const auto deadline = Clock::now() + longest_wait;
   bool told = false;
-  while (!try_lock(fd_.get(), path)) {
+  while (!try_lock(lock.get(), path)) {
     if (Clock::now() >= deadline)
       fail(ExitCode::gpu_busy,
            "The GPU is in use by {}: end it, start again later, or wait for it with --wait.",
-           describe_holder(fd_.get()));
-    if (!std::exchange(told, true) && on_wait) on_wait(describe_holder(fd_.get()));
+           describe_holder(lock.get()));
+    if (!std::exchange(told, true) && on_wait) on_wait(describe_holder(lock.get()));
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
-  write_holder(fd_.get());
+  write_holder(lock.get());
+  return lock;
 }
 
-std::string DeviceLock::share_with_children() {
-  const int fd = fd_.get();
-  fcntl(fd, F_SETFD, 0);
-  return std::to_string(fd);
+std::string share_with_children(const FileDescriptor& lock) {
+  fcntl(lock.get(), F_SETFD, 0);
+  return std::to_string(lock.get());
 }
 
 }  // namespace fathom

@@ -121,12 +121,13 @@ struct Timing {
   friend bool operator==(const Timing&, const Timing&) = default;
 };
 
+/// From the best to the worst.
 enum class VerdictStatus {
   ok,
   noisy,
   unexpected,
-  above_bound,
   counter_mismatch,
+  above_bound,
   wrong_output,
   failed
 };
@@ -373,7 +374,7 @@ template <>
 inline constexpr auto enum_words<Source> = std::to_array<std::string_view>({"measured", "replay"});
 template <>
 inline constexpr auto enum_words<VerdictStatus> = std::to_array<std::string_view>(
-    {"ok", "noisy", "unexpected", "above_bound", "counter_mismatch", "wrong_output", "failed"});
+    {"ok", "noisy", "unexpected", "counter_mismatch", "above_bound", "wrong_output", "failed"});
 template <>
 inline constexpr auto enum_words<ProbeStatus> = std::to_array<std::string_view>(
     {"complete", "partial", "crashed", "timed_out", "failed", "interrupted"});

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,72 +10,55 @@
 
 namespace fathom {
 
-// The result document, once: names and order on disk, what values keep to, and what the schema
-// says.
+// The result document, once: names and order on disk, and what the schema says.
 
-inline constexpr FieldRule some_text{.not_empty = true};
-inline constexpr FieldRule not_below_0{.least = 0};
-inline constexpr FieldRule later{.presence = Presence::later};
-inline constexpr FieldRule if_set{.presence = Presence::if_set};
-inline constexpr FieldRule if_above_0{.presence = Presence::if_set, .above = 0};
-constexpr FieldRule about(const char* words, FieldRule rule = {}) {
-  rule.about = words;
-  return rule;
-}
+inline constexpr auto later = Presence::later, if_set = Presence::if_set;
 
-/// What fields keep to or say beside their type, by "<list>.<name>".
+/// What the schema says of fields, and which may be absent, by "<list>.<name>".
 inline constexpr std::pair<std::string_view, FieldRule> field_rules[] = {
-    {"metric.name", some_text},
-    {"metric.unit", about("SI base unit or a counted thing: B/s, s, cycles, %")},
-    {"interval.confidence", {.least = 0, .most = 1}},
-    {"bound.source", about("Formula with its figures, or data sheet")},
-    {"bound.clock_hz", about("The SM clock that it holds at, where it grows with it", if_set)},
-    {"expectation.tolerance", about("Relative; 0: must be equal", not_below_0)},
-    {"opponent.ratio", about("Median of paired ratios; above 1: the entry is better")},
-    {"opponent.notes", about("What it ran, in words by name", later)},
-    {"counter.role", about("Fathom's name for what is counted, on every chip", some_text)},
-    {"counter.metric", about("The chip's own name")},
-    {"counter.tolerance", about("Relative; 0: must be equal", not_below_0)},
+    {"metric.unit", {"SI base unit or a counted thing: B/s, s, cycles, %"}},
+    {"bound.source", {"Formula with its figures, or data sheet"}},
+    {"bound.clock_hz", {"The SM clock that it holds at, where it grows with it", if_set}},
+    {"expectation.tolerance", {"Relative; 0: must be equal"}},
+    {"opponent.ratio", {"Median of paired ratios; above 1: the entry is better"}},
+    {"opponent.notes", {"What it ran, in words by name", later}},
+    {"counter.role", {"Fathom's name for what is counted, on every chip"}},
+    {"counter.metric", {"The chip's own name"}},
+    {"counter.tolerance", {"Relative; 0: must be equal"}},
     {"telemetry.other_processes",
-     about("That used the GPU, the most at one time; absent where it is not known", if_set)},
-    {"timing.elapsed_s", not_below_0},
+     {"That used the GPU, the most at one time; absent where it is not known", if_set}},
     {"timing.rest",
-     about("Of the GPU before each sample, in times of the last one; absent: none", if_above_0)},
+     {"Of the GPU before each sample, in times of the last one; absent: none", if_set}},
     {"timing.sm_clock_hz",
-     about("Of the SMs, by their own counters; absent: it was not measured", if_above_0)},
-    {"profile.axis", about("What the places are", some_text)},
-    {"entry.probe", some_text},
-    {"entry.repeatability", about("Relative spread of medians of separate rounds", not_below_0)},
-    {"entry.profile", later},
-    {"entry.extras", about("Further figures by name")},
-    {"entry.notes", about("What was measured, in words by name", later)},
-    {"entry.real_time_s", about("Median time of one launch", not_below_0)},
-    {"entry.cpu_time_s", not_below_0},
-    {"entry.samples", about("Of the metric, in the order taken")},
-    {"memory_level.bound", about("Of the run's bounds, its roof; or empty")},
-    {"memory_level.otherwise", about("Where one of the counted is missing")},
-    {"view.overview", about("On the one-page atlas, too", later)},
-    {"view.section", about("Heading on the probe's own page", later)},
-    {"view.show_opponents", later},
-    {"view.levels", later},
-    {"view.markers", later},
-    {"view.stretches", later},
-    {"view.y_axis", about("Of a heat map's rows", later)},
-    {"view.row_order", about("Of a heat map's rows, from the top", later)},
-    {"view.work", about("Of a roofline: the figure that counts FLOP", later)},
-    {"view.memory", later},
-    {"probe.name", some_text},
-    {"probe.elapsed_s", not_below_0},
-    {"probe.page", about("Name of its own page, for views with a section", later)},
-    {"probe.page_title", later},
-    {"claim.evidence", about("Names of entries")},
-    {"claim.author", about("Whose claim it is, and where it was made", later)},
-    {"claim.gpu", about("The author's GPU", later)},
-    {"published.source", some_text},
-    {"fact.id", about("part.quantity, as l1.latency; unique within a run", some_text)},
-    {"fact.unit", about("SI base unit or a counted thing: B, s, B/s, cycles")},
-    {"fact.evidence", about("Names of entries")},
-    {"fact.reason", about("Empty exactly where there is a value")}};
+     {"Of the SMs, by their own counters; absent: it was not measured", if_set}},
+    {"profile.axis", {"What the places are"}},
+    {"entry.repeatability", {"Relative spread of medians of separate rounds"}},
+    {"entry.profile", {"", later}},
+    {"entry.extras", {"Further figures by name"}},
+    {"entry.notes", {"What was measured, in words by name", later}},
+    {"entry.real_time_s", {"Median time of one launch"}},
+    {"entry.samples", {"Of the metric, in the order taken"}},
+    {"memory_level.bound", {"Of the run's bounds, its roof; or empty"}},
+    {"memory_level.otherwise", {"Where one of the counted is missing"}},
+    {"view.overview", {"On the one-page atlas, too", later}},
+    {"view.section", {"Heading on the probe's own page", later}},
+    {"view.show_opponents", {"", later}},
+    {"view.levels", {"", later}},
+    {"view.markers", {"", later}},
+    {"view.stretches", {"", later}},
+    {"view.y_axis", {"Of a heat map's rows", later}},
+    {"view.row_order", {"Of a heat map's rows, from the top", later}},
+    {"view.work", {"Of a roofline: the figure that counts FLOP", later}},
+    {"view.memory", {"", later}},
+    {"probe.page", {"Name of its own page, for views with a section", later}},
+    {"probe.page_title", {"", later}},
+    {"claim.evidence", {"Names of entries"}},
+    {"claim.author", {"Whose claim it is, and where it was made", later}},
+    {"claim.gpu", {"The author's GPU", later}},
+    {"fact.id", {"part.quantity, as l1.latency; unique within a run"}},
+    {"fact.unit", {"SI base unit or a counted thing: B, s, B/s, cycles"}},
+    {"fact.evidence", {"Names of entries"}},
+    {"fact.reason", {"Empty exactly where there is a value"}}};
 
 constexpr FieldRule rule_of(std::string_view list, std::string_view name) {
   for (const auto& [field, rule] : field_rules)
@@ -121,8 +103,7 @@ inline constexpr auto entry_part =
 template <>
 inline constexpr auto fields_of<Entry> = field_list(
     "row", "A case, as in Google Benchmark; further members are for its readers",
-    field("name", &Entry::name,
-          about("Begins with REPLAY/ in a replay, and only there", some_text)),
+    field("name", &Entry::name, {"Begins with REPLAY/ in a replay, and only there"}),
     field("repetitions", &Entry::repetitions), field("repetition_index", &Entry::repetition_index),
     field("iterations", &Entry::iterations), part("fathom", entry_part));
 
@@ -136,16 +117,14 @@ FATHOM_FIELDS(DeviceBound, "device_bound", "A figure that others are held agains
               value, source);
 
 inline constexpr auto run_part = field_list(
-    "run", "Fathom's part of the context",
-    field("schema_version", &Document::schema_version, {.least = 1, .most = 1}),
+    "run", "Fathom's part of the context", field("schema_version", &Document::schema_version),
     field("version", &Document::fathom_version), field("commit", &Document::fathom_commit),
     field("source", &Document::source,
-          about("A replay shows what was recorded elsewhere; nothing in it was measured")),
+          {"A replay shows what was recorded elsewhere; nothing in it was measured"}),
     field("suite", &Document::suite), field("seed", &Document::seed),
-    field("elapsed_s", &Document::elapsed_s, not_below_0),
-    field("fingerprint", &Document::fingerprint), field("bounds", &Document::bounds),
-    field("warnings", &Document::warnings),
-    field("notes", &Document::notes, about("What else the run should be read with", later)));
+    field("elapsed_s", &Document::elapsed_s), field("fingerprint", &Document::fingerprint),
+    field("bounds", &Document::bounds), field("warnings", &Document::warnings),
+    field("notes", &Document::notes, {"What else the run should be read with", later}));
 
 FATHOM_FIELDS(PlotMarker, "marker", "A vertical line on a plot", x, label);
 FATHOM_FIELDS(PlotStretch, "stretch",
@@ -181,17 +160,17 @@ template <>
 inline constexpr auto fields_of<Document> = field_list(
     "", "A superset of Google Benchmark's JSON. SI base units; null: not to be had.",
     part("context",
-         field_list("", "As in Google Benchmark", field("date", &Document::date, about("ISO 8601")),
+         field_list("", "As in Google Benchmark", field("date", &Document::date, {"ISO 8601"}),
                     field("executable", &Document::executable),
                     field("num_cpus", &Document::num_cpus),
                     field("mhz_per_cpu", &Document::mhz_per_cpu),
-                    field("cpu_scaling_enabled", &Document::cpu_scaling_enabled, if_set),
+                    field("cpu_scaling_enabled", &Document::cpu_scaling_enabled, {"", if_set}),
                     field("library_version", &Document::google_benchmark_version),
                     field("library_build_type", &Document::library_build_type),
                     part("fathom", run_part))),
     field("benchmarks", &Document::entries),
-    part("fathom",
-         field_list("", "What the run answers", field("probes", &Document::probes),
-                    field("claims", &Document::claims), field("facts", &Document::facts, later))));
+    part("fathom", field_list("", "What the run answers", field("probes", &Document::probes),
+                              field("claims", &Document::claims),
+                              field("facts", &Document::facts, {"", later}))));
 
 }  // namespace fathom

@@ -8,7 +8,6 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 
 #include "results/document_fields.h"
 #include "results/fail.h"
@@ -19,12 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using OrderedJson = nlohmann::ordered_json;
-
-/// What Google Benchmark's readers give a meaning (its json_reporter.cc and tools/gbench) beside
-/// the fields that a row has, and Fathom's own: no counter may take such a name.
-const std::set<std::string> taken_names{
-    "aggregate_name", "aggregate_unit", "error_occurred",  "error_message",    "skipped", "label",
-    "skip_message",   "big_o",          "cpu_coefficient", "real_coefficient", "rms",     "fathom"};
 
 /// What Google Benchmark's readers look for in a row beside the entry's fields, which stand before
 /// Fathom's own.
@@ -44,7 +37,7 @@ void complete_row(const Entry& entry, bool replay, OrderedJson& row) {
     row.update({{"error_occurred", true},
                 {"error_message", verdict.reasons.empty() ? "" : verdict.reasons.front()}});
   const auto add = [&](const std::string& name, double value) {
-    if (!taken_names.contains(name) && !row.contains(name)) row[name] = value;
+    if (name != keys::own && !row.contains(name)) row[name] = value;
   };
   if (entry.metric.value) add(entry.metric.name, *entry.metric.value);
   for (const auto& [name, value] : entry.extras) add(name, value);
@@ -99,36 +92,6 @@ void take_replay_marks(Document& document, const Place& entries) {
           quotable(name), to_string(document.source), keys::replay_prefix));
     if (replay) name.erase(0, keys::replay_prefix.size());
   }
-}
-
-/// What the schema cannot say of facts: each has its own id, and a value or a reason for none.
-void check_facts(const std::vector<Fact>& facts, const Place& place) {
-  std::set<std::string> ids;
-  for (std::size_t i = 0; i < facts.size(); ++i) {
-    if (facts[i].value.has_value() != facts[i].reason.empty())
-      place.at(i).at("reason").refuse(
-          "does not fit; expected: an empty string exactly where there is a value");
-    if (!ids.insert(facts[i].id).second)
-      place.at(i).at("id").refuse("is that of an earlier fact; expected: one of its own");
-  }
-}
-
-/// What a view of its kind is made of, where it lacks some of that; else null.
-const char* lacking(const View& view) {
-  using enum View::Kind;
-  if (view.kind == heat_map && (view.y_axis.empty() || view.x.empty())) return "x or y_axis";
-  if (view.kind == roofline && (view.x.empty() || view.work.empty() || view.memory.empty()))
-    return "x, work or memory";
-  return view.kind == steps && view.x.empty() ? "x" : nullptr;
-}
-
-/// What the schema cannot say of views.
-void check_views(const std::vector<ProbeSummary>& probes, const Place& place) {
-  for (std::size_t p = 0; p < probes.size(); ++p)
-    for (std::size_t v = 0; v < probes[p].views.size(); ++v)
-      if (const char* what = lacking(probes[p].views[v]))
-        place.at(p).at("views").at(v).refuse(
-            fmt::format("of kind {} lacks {}", to_string(probes[p].views[v].kind), what));
 }
 
 void check_version(simdjson::dom::element json, const Place& document) {
@@ -211,13 +174,11 @@ Document parse_document(std::string_view text, const std::string& origin) {
 }
 
 Document parse_document(const ParsedJson& json, const std::string& origin) {
-  const Place place{&origin}, own = place.at("fathom");
+  const Place place{&origin};
   check_version(json.root(), place);
   Document document;
   read_fields(json.root(), place, {}, document);
   if (!document.date.empty()) date_of(document.date, place.at("context").at("date"));
-  check_facts(document.facts, own.at("facts"));
-  check_views(document.probes, own.at("probes"));
   take_replay_marks(document, place.at("benchmarks"));
   return document;
 }

@@ -1,5 +1,7 @@
 #include "results/fields.h"
 
+#include <cmath>
+
 #include "results/fail.h"
 
 namespace fathom {
@@ -10,7 +12,6 @@ namespace dom = simdjson::dom;
 using Json = nlohmann::json;
 
 constexpr std::size_t max_depth = 64;
-constexpr std::size_t max_keys = 1000;
 constexpr std::size_t max_quoted = 200;
 
 }  // namespace
@@ -37,24 +38,15 @@ void refuse_kind(dom::element value, const Place& place, const char* expected) {
   place.refuse(fmt::format("is {}; expected: {}", kind, expected));
 }
 
-void check_number(double number, bool whole, const FieldRule& limits, const Place& place) {
-  const bool fits = number >= limits.least && number > limits.above && number <= limits.most;
-  if (fits && (!whole || number == std::floor(number))) return;
-  std::string expected = whole ? "a whole number" : "a number";
-  for (const auto& [words, limit] :
-       {std::pair{"at least", limits.least}, {"above", limits.above}, {"at most", limits.most}})
-    if (std::isfinite(limit)) expected += fmt::format(", {} {}", words, limit);
-  place.refuse(fmt::format("is {}; expected: {}", number, expected));
+void check_whole(double number, double most, const Place& place) {
+  if (number >= 0 && number <= most && number == std::floor(number)) return;
+  place.refuse(fmt::format("is {}; expected: a whole number from 0 to {:.0f}", number, most));
 }
 
 Fields::Fields(dom::element value, const Place& place)
     : place_(place), members_(typed<dom::object>(value, place, "an object")) {
   std::vector<std::string_view> keys;
-  for (const auto& [key, member] : members_) {
-    keys.push_back(key);
-    if (keys.size() > max_keys)
-      place.refuse(fmt::format("has more than {} keys, more than any result's", max_keys));
-  }
+  for (const auto& [key, member] : members_) keys.push_back(key);
   std::ranges::sort(keys);
   const auto twice = std::ranges::adjacent_find(keys);
   if (twice != keys.end())
@@ -93,11 +85,6 @@ ParsedJson::ParsedJson(std::string_view text, const std::string& origin,
   auto problem = parser_.allocate(std::max<std::size_t>(text.size(), 64), max_depth);
   if (problem == simdjson::SUCCESS) problem = parser_.parse(text.data(), text.size()).get(root_);
   if (problem == simdjson::SUCCESS) return;
-  if (problem == simdjson::MEMALLOC)
-    fail(ExitCode::document_malformed, "{}: there is too little memory to read its {} bytes.",
-         origin, text.size());
-  if (problem == simdjson::EMPTY)
-    fail(ExitCode::document_malformed, "{}: is empty; {} (JSON) was expected.", origin, expected);
   if (problem == simdjson::DEPTH_ERROR)
     fail(ExitCode::document_malformed,
          "{}: nests deeper than {} levels, deeper than any file of Fathom's: give {}.", origin,
@@ -118,12 +105,6 @@ ParsedJson::ParsedJson(std::string_view text, const std::string& origin,
 
 Json parse_strict_json(std::string_view text, const std::string& origin,
                        const std::string& expected) {
-  constexpr std::ptrdiff_t max_values = 20'000'000;
-  const auto begins_value = [](char c) { return c == ',' || c == '[' || c == '{'; };
-  if (std::ranges::count_if(text, begins_value) > max_values)
-    fail(ExitCode::document_malformed,
-         "{}: holds more than {} values, more than any file of Fathom's: give {}.", origin,
-         max_values, expected);
   (void)ParsedJson(text, origin, expected);
   return Json::parse(text);
 }

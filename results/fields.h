@@ -5,13 +5,11 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -46,10 +44,9 @@ struct Place {
 std::string date_of(std::string text, const Place& place);
 
 /// One strict JSON text, parsed; the elements that come out of it live as long as it does. Hostile
-/// input costs time and memory in proportion to its size: nesting deeper than 64 levels is refused,
-/// and Fields refuses an object with a repeated key or more than 1,000 keys. Throws
-/// Error(document_malformed) naming `origin`, the fault with its line and column, and `expected`,
-/// what the text should be. A byte order mark before it is passed over.
+/// input costs time and memory in proportion to its size: nesting deeper than 64 levels is refused.
+/// Throws Error(document_malformed) naming `origin`, the fault with its line and column, and
+/// `expected`, what the text should be. A byte order mark before it is passed over.
 class ParsedJson {
  public:
   ParsedJson(std::string_view text, const std::string& origin,
@@ -61,8 +58,7 @@ class ParsedJson {
   simdjson::dom::element root_;
 };
 
-/// The value of one strict JSON text. Refuses what ParsedJson refuses, and more than 20 million
-/// values.
+/// The value of a text, which ParsedJson does not refuse.
 nlohmann::json parse_strict_json(std::string_view text, const std::string& origin,
                                  const std::string& expected = "a result document");
 
@@ -106,14 +102,10 @@ enum class Presence {
   if_set,  ///< absent, rather than null, where there is no value
 };
 
-inline constexpr double no_limit = -std::numeric_limits<double>::infinity();
-
-/// What a value must keep to beside its type's own limits.
+/// What a field's name and type do not say.
 struct FieldRule {
-  Presence presence = Presence::required;
-  double least = no_limit, above = no_limit, most = -no_limit;
-  bool not_empty = false;
   const char* about = "";
+  Presence presence = Presence::required;
 };
 
 /// Reads what write_fields wrote, or an older Fathom. Throws Error(document_malformed) naming the
@@ -121,8 +113,7 @@ struct FieldRule {
 template <class Value>
 void read_fields(simdjson::dom::element json, const Place& place, const FieldRule& rule, Value& to);
 
-/// A JSON object's members with checked types. Refuses a key that is there twice and more keys than
-/// any result has.
+/// A JSON object's members with checked types. Refuses a key that is there twice.
 class Fields {
  public:
   /// The places above `place` must outlive this, so the object that it is a member of as well.
@@ -265,19 +256,13 @@ constexpr void for_each_field(const List& list, Visit visit) {
   std::apply([&](const auto&... field) { (visit(field), ...); }, list.fields);
 }
 
-/// With a type's own limits: whole numbers are not below 0, nor above what JSON's readers agree on.
-template <class Value>
-constexpr FieldRule within_type(FieldRule rule) {
-  if constexpr (std::integral<Value>) {
-    constexpr double most = std::numeric_limits<Value>::max(), exact = 9007199254740991;
-    rule.least = std::max(rule.least, 0.0);
-    rule.most = std::min({rule.most, most, exact});
-  }
-  return rule;
-}
+/// Whole numbers are from 0 to what fits in their type, and in what JSON's readers agree on.
+template <std::integral Value>
+inline constexpr double most_of = std::min<double>(std::numeric_limits<Value>::max(),
+                                                   9007199254740991);
 
-/// Refuses a number that its limits do not allow, or that is not whole where it must be.
-void check_number(double number, bool whole, const FieldRule& limits, const Place& place);
+/// Refuses what is no whole number from 0 to that.
+void check_whole(double number, double most, const Place& place);
 
 template <class List, class Object>
 void read_list(const List& list, const Fields& fields, Object& to) {
@@ -301,7 +286,6 @@ void read_fields(simdjson::dom::element json, const Place& place, const FieldRul
       read_fields(json, place, rule, to.emplace());
   } else if constexpr (std::same_as<Value, std::string>) {
     to = text_of(json, place);
-    if (rule.not_empty && to.empty()) place.refuse("is \"\"; expected: a string, not empty");
   } else if constexpr (Vector<Value>) {
     to.clear();
     each_of(list_of(json, place), place, [&](simdjson::dom::element item, const Place& at) {
@@ -329,7 +313,7 @@ void read_fields(simdjson::dom::element json, const Place& place, const FieldRul
     to = *known;
   } else if constexpr (std::is_arithmetic_v<Value>) {
     const double number = number_of(json, place);
-    check_number(number, std::integral<Value>, within_type<Value>(rule), place);
+    if constexpr (std::integral<Value>) check_whole(number, most_of<Value>, place);
     to = static_cast<Value>(number);
   } else if (!json.is_null()) {  // a number that may be missing
     to = number_of(json, place);

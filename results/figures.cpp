@@ -69,9 +69,7 @@ std::vector<const Entry*> select(std::span<const Entry> entries, const AxisFilte
 }
 
 const Entry* find_measured(std::span<const Entry> entries, const AxisFilter& filter) {
-  for (const Entry& entry : entries)
-    if (entry.metric.value && matches(entry, filter)) return &entry;
-  return nullptr;
+  return picked(select(entries, filter), Pick::first, metric_of);
 }
 
 const Entry* best(const std::vector<const Entry*>& entries) {

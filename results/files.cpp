@@ -30,34 +30,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file beside its target, which it replaces on commit; gone again if that is never reached.
-class PendingFile {
- public:
-  explicit PendingFile(const fs::path& target) : target_(target) {
-    do {  // anew where somebody took the file for abandoned before it was locked
-      name_ = fmt::format("{}.{}-{:08x}.tmp", target.string(), getpid(), std::random_device()());
-      file_ = FileDescriptor(open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-      if (file_.get() < 0) fail_write(target_, errno);
-      flock(file_.get(), LOCK_EX);  // until it is closed
-    } while (access(name_.c_str(), F_OK) != 0);
-  }
-  ~PendingFile() { unlink(name_.c_str()); }  // which is there only before it was renamed
-  PendingFile(const PendingFile&) = delete;
-  PendingFile& operator=(const PendingFile&) = delete;
-
-  /// The text is on the disk before the name points to it.
-  void replace_target(std::string_view text) {
-    write_all(file_.get(), text, target_);
-    if ((fsync(file_.get()) != 0 && errno != EINVAL) || rename(name_.c_str(), target_.c_str()) != 0)
-      fail_write(target_, errno);
-  }
-
- private:
-  fs::path target_;
-  std::string name_;
-  FileDescriptor file_;
-};
-
 /// Removes what killed processes left of the file's new text. What a process still writes stays: it
 /// holds a lock on it. On storage that knows no locks all stay.
 void sweep(const fs::path& target) {
@@ -180,7 +152,23 @@ void write_all(int descriptor, std::string_view text, const fs::path& path) {
 
 void write_file_atomically(const fs::path& path, std::string_view text) {
   sweep(path);
-  PendingFile(path).replace_target(text);
+  std::string name;
+  FileDescriptor file;
+  do {  // anew where somebody took the file for abandoned before it was locked
+    name = fmt::format("{}.{}-{:08x}.tmp", path.string(), getpid(), std::random_device()());
+    file = FileDescriptor(open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+    if (file.get() < 0) fail_write(path, errno);
+    flock(file.get(), LOCK_EX);  // until it is closed
+  } while (access(name.c_str(), F_OK) != 0);
+  try {
+    write_all(file.get(), text, path);
+    // The text is on the disk before the name points to it.
+    if ((fsync(file.get()) != 0 && errno != EINVAL) || rename(name.c_str(), path.c_str()) != 0)
+      fail_write(path, errno);
+  } catch (const Error&) {
+    unlink(name.c_str());
+    throw;
+  }
 }
 
 FileDescriptor create_file(const fs::path& path) {
@@ -234,7 +222,7 @@ std::string read_file_up_to(const fs::path& path, std::size_t limit) {
 
 OutputFile::OutputFile(const fs::path& named) : named_(named), file_(behind_links(named)) {
   if (replaces(named)) {
-    const PendingFile beside(file_);
+    if (access(folder_of(file_).c_str(), W_OK) != 0) fail_write(named, errno);
     return;
   }
   stream_ = FileDescriptor(

@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -72,8 +74,8 @@ std::string read_file_up_to(const std::filesystem::path& path, std::size_t limit
 /// /dev/stdout.
 class OutputFile {
  public:
-  /// Opens what is no regular file, and waits for a FIFO's reader; beside a file it makes another
-  /// for a moment. Throws as `write` would where it cannot be written at all.
+  /// Opens what is no regular file, and waits for a FIFO's reader. Throws as `write` would where
+  /// there is no such folder or it may not be written.
   explicit OutputFile(const std::filesystem::path& named);
 
   /// Whether what is written has gone to somebody at once, and nothing can be replaced.
@@ -106,6 +108,19 @@ struct NamedFile {
 /// link: one would destroy the other. Also where a file is standard output's. Opens nothing. An
 /// output with an empty path is none.
 void require_distinct(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs);
+
+// The lock of a GPU.
+
+/// One GPU job at a time per device: an advisory lock on a file named for the GPU, which says who
+/// holds it. It lies in /tmp (or FATHOM_LOCK_DIR), so that users see each other; containers with a
+/// /tmp of their own do not. Where FATHOM_LOCK_FD names a descriptor with this lock, as a parent
+/// set it, that one is used. Throws Error(gpu_busy) naming the holder if the lock is still held
+/// after `longest_wait`. `on_wait` is called once, with who holds it, before a wait.
+FileDescriptor lock_gpu(const std::string& gpu_uuid_hash, std::chrono::seconds longest_wait = {},
+                        const std::function<void(const std::string& holder)>& on_wait = {});
+
+/// Makes a lock inheritable and returns the text for FATHOM_LOCK_FD.
+std::string share_with_children(const FileDescriptor& lock);
 
 // The standard streams.
 

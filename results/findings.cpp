@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdio>
 #include <iterator>
-#include <sstream>
 
 #include "models/published.h"
 #include "results/program.h"
@@ -20,16 +19,14 @@ bool holds(const FigureRange& check, double value) {
   return value >= check.least && value <= check.most;
 }
 
-/// Others' stay where they are, so that a document's order remains that of its probes.
 template <class Finding>
 void replace_findings_of(const std::string& probe, std::vector<Finding>& all,
                          std::vector<Finding> found) {
-  for (Finding& finding : found) finding.probe = probe;
-  const auto first = std::ranges::find(all, probe, &Finding::probe);
-  const auto place = first - all.begin();
   std::erase_if(all, [&](const Finding& finding) { return finding.probe == probe; });
-  all.insert(all.begin() + place, std::make_move_iterator(found.begin()),
-             std::make_move_iterator(found.end()));
+  for (Finding& finding : found) {
+    finding.probe = probe;
+    all.push_back(std::move(finding));
+  }
 }
 
 }  // namespace
@@ -180,30 +177,18 @@ void put_findings(const std::string& probe, const Conclude& conclude, Document& 
   replace_findings_of(probe, document.facts, std::move(findings.facts));
 }
 
-void conclude_again(const std::string& probe, const Conclude& conclude, Document& document) {
-  put_findings(probe, conclude, document);
-  const std::string measured = fmt::format(": measured by fathom {} ({}), conclusions by fathom ",
-                                           document.fathom_version, document.fathom_commit);
-  const std::string today = fmt::format("{}{} ({}).", measured, version(), commit());
-  // "links, topology: measured by ...": one note for all probes of the same two commits.
-  std::vector<std::string> notes;
-  bool said = false;
-  for (const std::string& note : document.notes) {
-    const std::size_t end = note.find(measured);
-    if (end == std::string::npos) {
-      notes.push_back(note);
-      continue;
-    }
-    std::vector<std::string> probes;
-    std::istringstream listed(note.substr(0, end));
-    for (std::string name; std::getline(listed >> std::ws, name, ',');)
-      if (name != probe) probes.push_back(name);
-    if (note.ends_with(today)) probes.push_back(probe), said = true;
-    if (!probes.empty())
-      notes.push_back(fmt::format("{}{}", fmt::join(probes, ", "), note.substr(end)));
-  }
-  if (!said) notes.push_back(probe + today);
-  document.notes = std::move(notes);
+void conclude_again(Document& document, Conclude conclusion_of(std::string_view probe)) {
+  std::vector<std::string> probes;
+  for (const ProbeSummary& probe : document.probes) probes.push_back(probe.name);
+  std::erase_if(probes, [&](const std::string& probe) { return !conclusion_of(probe); });
+  if (probes.empty()) return;
+  for (const std::string& probe : probes) put_findings(probe, conclusion_of(probe), document);
+  const char* again = "conclusions by fathom ";
+  std::erase_if(document.notes,
+                [&](const std::string& note) { return note.find(again) != note.npos; });
+  document.notes.push_back(fmt::format("{}: measured by fathom {} ({}), {}{} ({}).",
+                                       fmt::join(probes, ", "), document.fathom_version,
+                                       document.fathom_commit, again, version(), commit()));
 }
 
 View plot(std::string title, Where where, std::string x, std::string y_label,

@@ -222,14 +222,14 @@ struct Findings {
 /// `entries` are one probe's, in order; some may lack (filtered, failed): say not_measured then.
 using Conclude = std::function<Findings(std::span<const Entry> entries)>;
 
-/// Puts what `conclude` makes of the probe's entries into the document, in the place of what it has
-/// of this probe: answer, views and page, claims, and facts with what others published of the
+/// Puts what `conclude` makes of the probe's entries into the document, instead of what it has of
+/// this probe: answer, views and page, claims, and facts with what others published of the
 /// document's GPU. The document has the probe's summary already, and may have other probes.
 void put_findings(const std::string& probe, const Conclude& conclude, Document& document);
 
-/// The same for a recorded document, with a note on who measured and who concluded. Entries, dates
-/// and fingerprint stay as they are.
-void conclude_again(const std::string& probe, const Conclude& conclude, Document& document);
+/// The same for all of a recorded document's probes that `conclusion_of` knows, with a note on who
+/// measured and who concluded. Entries, dates and fingerprint stay as they are.
+void conclude_again(Document& document, Conclude conclusion_of(std::string_view probe));
 
 /// All that a probe concludes.
 struct Conclusions {

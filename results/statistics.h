@@ -141,9 +141,9 @@ struct Segmentation {
 /// kinds of regimes: 95 % of them. Deterministic.
 ///
 /// Points with the same x count as one. Takes about n^2 (1 + bootstraps) steps; of more than a
-/// thousand points only likely places are tried. Throws std::invalid_argument for an empty curve, a
-/// point without samples, x or samples that are not finite and above zero, x that descends, or
-/// options out of range.
+/// thousand points every n/1000-th is tried as a place, and each change then moved to where it fits
+/// best. Throws std::invalid_argument for an empty curve, a point without samples, x or samples
+/// that are not finite and above zero, x that descends, or options out of range.
 Segmentation segment(std::span<const CurvePoint> curve, const SegmentationOptions& options = {});
 
 }  // namespace fathom

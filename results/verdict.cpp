@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -86,12 +85,8 @@ void add(VerdictStatus status, std::string reason, Verdict& to) {
 }
 
 void check_bound(const Entry& entry, Verdict& to) {
-  if (!entry.bound) return;
   const Metric& metric = entry.metric;
-  if (!metric.value) {
-    to.unchecked.push_back(fmt::format("{} has no value to hold against its bound.", metric.name));
-    return;
-  }
+  if (!entry.bound || !metric.value) return;
   const double bound = entry.bound->value;
   if (metric.better == Better::higher ? *metric.value <= bound : *metric.value >= bound) return;
   const auto [value, limit] = shown_pair(*metric.value, bound, metric.unit, 1);
@@ -120,13 +115,9 @@ void check_counters(const Entry& entry, Verdict& to) {
 }
 
 void check_expectation(const Entry& entry, Verdict& to) {
-  if (!entry.expected) return;
   const Metric& metric = entry.metric;
+  if (!entry.expected || !metric.value) return;
   const Expectation& model = *entry.expected;
-  if (!metric.value) {
-    to.unchecked.push_back(fmt::format("{} has no value to hold against the model.", metric.name));
-    return;
-  }
   const std::string found = difference(*metric.value, model.value, model.tolerance, metric.unit,
                                        "the model says", model.model);
   if (!found.empty())
@@ -156,16 +147,12 @@ void check_noise(const Entry& entry, Verdict& to) {
 
 }  // namespace
 
-int severity(VerdictStatus status) {
-  using enum VerdictStatus;
-  constexpr std::array order{ok,          noisy,        unexpected, counter_mismatch,
-                             above_bound, wrong_output, failed};
-  return static_cast<int>(std::ranges::find(order, status) - order.begin());
-}
-
 void judge_entry(Entry& entry) {
-  if (severity(entry.verdict.status) >= severity(VerdictStatus::wrong_output)) return;
+  if (entry.verdict.status >= VerdictStatus::wrong_output) return;
   entry.verdict = {};
+  if (!entry.metric.value && (entry.bound || entry.expected))
+    entry.verdict.unchecked.push_back(
+        fmt::format("{} has no value to hold against its bound or model.", entry.metric.name));
   for (const auto check : {check_bound, check_counters, check_expectation, check_noise})
     check(entry, entry.verdict);
 }

@@ -26,10 +26,6 @@ inline constexpr double clock_moved = 0.01;
 /// cudaEventElapsedTime says around half a microsecond).
 inline constexpr double event_resolution_s = 0.5e-6;
 
-/// How bad a finding is, for "the worst wins": ok, noisy, unexpected, counter_mismatch,
-/// above_bound, wrong_output, failed.
-int severity(VerdictStatus status);
-
 /// Decides what an entry is worth, and writes it to `entry.verdict`, worst finding first:
 /// - above_bound: its value is better than its bound, by however little;
 /// - counter_mismatch: a counter differs from its expectation by more than its tolerance;

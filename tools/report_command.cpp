@@ -67,13 +67,6 @@ std::vector<fs::path> recording_files(const RecordingPlaces& places) {
 
 // --- report --------------------------------------------------------------------------------------
 
-void conclude_today(Document& document) {
-  const std::vector<ProbeSummary> probes = document.probes;
-  for (const ProbeSummary& probe : probes)
-    if (const Conclude conclude = conclusion_of(probe.name))
-      conclude_again(probe.name, conclude, document);
-}
-
 struct ReportArguments {
   std::vector<fs::path> documents;  ///< one, or with `html` several
   fs::path out;                     ///< empty: "report" beside the (first) document
@@ -107,7 +100,7 @@ ExitCode report(const ReportArguments& options) {
       continue;
     }
     Document& document = documents.emplace_back(parse_document(text, origin));
-    if (conclude) conclude_today(document);
+    if (conclude) conclude_again(document, conclusion_of);
     shown.push_back({&document, origin, html ? card_of(document, recordings) : std::nullopt});
   }
   if (std::ranges::count(documents, Source::replay, &Document::source) > 0)

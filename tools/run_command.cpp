@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <thread>
 
-#include "results/device_lock.h"
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/files.h"
@@ -99,11 +98,12 @@ Document document_of(const Measured& run, const RunArguments& options,
 ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& probes,
                  const Fingerprint& fingerprint) {
   // For the whole run, so that nobody gets in between two probes.
-  DeviceLock lock(fingerprint.gpu_uuid_hash, std::chrono::hours(options.wait ? 1 : 0),
-                  [](const std::string& holder) {
-                    print_line(fmt::format("Waiting for the GPU, which is in use by {}.", holder));
-                  });
-  setenv("FATHOM_LOCK_FD", lock.share_with_children().c_str(), 1);
+  const FileDescriptor lock =
+      lock_gpu(fingerprint.gpu_uuid_hash, std::chrono::hours(options.wait ? 1 : 0),
+               [](const std::string& holder) {
+                 print_line(fmt::format("Waiting for the GPU, which is in use by {}.", holder));
+               });
+  setenv("FATHOM_LOCK_FD", share_with_children(lock).c_str(), 1);
   const OutputFolder folder = output_folder(options, fingerprint.gpu_name, false);
   make_folder(folder.logs());
   make_folder(folder.parts());

@@ -11,7 +11,7 @@
 #include "probes/links/bounds.h"
 #include "probes/links/kernels.h"
 
-#include "results/device_lock.h"
+#include "results/files.h"
 
 namespace fathom::links {
 
@@ -125,7 +125,7 @@ struct Machine {
   int busy = 0;             ///< of them, held by another Fathom
   std::vector<int> usable;  ///< its own first
   Topology topology;        ///< how the usable ones are connected
-  std::vector<DeviceLock> locks;
+  std::vector<FileDescriptor> locks;
   std::map<int, std::unique_ptr<Node>> nodes;
   std::optional<Nccl> nccl;  ///< loaded only where there are GPUs to connect
 };

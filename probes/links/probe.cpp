@@ -14,9 +14,9 @@ namespace fathom::links {
 namespace {
 
 /// Whether nobody else holds it; the lock is then added to `locks`.
-bool take(const CudaDevice& device, std::vector<DeviceLock>& locks) {
+bool take(const CudaDevice& device, std::vector<FileDescriptor>& locks) {
   try {
-    locks.emplace_back(uuid_hash(device.uuid));
+    locks.push_back(lock_gpu(uuid_hash(device.uuid)));
   } catch (const Error& error) {
     if (error.code() != ExitCode::gpu_busy) throw;
     return false;

@@ -21,7 +21,6 @@
 #include <string>
 #include <vector>
 
-#include "results/device_lock.h"
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/files.h"
@@ -235,8 +234,8 @@ int probe_program(const std::string& name, const Flags& flags) {
   // As a real probe does: inside a run this must find the lock of the run, and one that is held
   // back takes it once it may begin.
   const bool held = flags.contains("--start-fd");
-  std::optional<fathom::DeviceLock> lock;
-  const auto take_lock = [&] { lock.emplace(uuid_hash()); };
+  fathom::FileDescriptor lock;
+  const auto take_lock = [&] { lock = fathom::lock_gpu(uuid_hash()); };
   if (!held) take_lock();
   std::cout << "log of " << name << std::endl;
   for (const auto& [flag, value] : flags) std::cout << "flag " << flag << ' ' << value << std::endl;

@@ -7,7 +7,6 @@
 #include <csignal>
 
 #include "in_processes.h"
-#include "results/device_lock.h"
 #include "results/document_io.h"
 #include "results/files.h"
 #include "sample_document.h"
@@ -184,7 +183,7 @@ struct LockFolder : Environment {
 
 /// How a lock is refused that is held, as by another process: it is the open file's.
 std::string refusal(const std::string& hash) {
-  const Refusal refused = refusal_of([&] { DeviceLock lock(hash); });
+  const Refusal refused = refusal_of([&] { lock_gpu(hash); });
   CHECK((refused.text.empty() || refused.code == ExitCode::gpu_busy));
   return refused.text;
 }
@@ -193,14 +192,14 @@ TEST_CASE("A lock that is held is refused with its holder's name", "[results][lo
   const LockFolder folder;
   const std::string own = "process " + std::to_string(getpid());
   {
-    const DeviceLock held("a");
+    const FileDescriptor held = lock_gpu("a");
     CHECK_THAT(refusal("a"),
                contains(own) && contains(", since 20") && contains("Z)") && contains("--wait"));
     CHECK(refusal("b").empty());  // another GPU is free
   }
   CHECK(std::filesystem::file_size(folder.file("a")) > 0);  // its name is still there
   std::ofstream(folder.file("a")) << "not a process id\n\n";
-  const DeviceLock again("a");
+  const FileDescriptor again = lock_gpu("a");
   CHECK_THAT(refusal("a"), contains(own));
   for (const auto& [garbage, said] :
        {std::pair{"", "another process"}, {"x\x1b\ny", "x<U+001B> or"}}) {
@@ -211,10 +210,10 @@ TEST_CASE("A lock that is held is refused with its holder's name", "[results][lo
 
 TEST_CASE("Waiting has a limit, and whom it is for is told once", "[results][lock]") {
   const LockFolder folder;
-  const DeviceLock held("a");
+  const FileDescriptor held = lock_gpu("a");
   std::vector<std::string> told;
   const auto tell = [&](const std::string& who) { told.push_back(who); };
-  const Refusal refused = refusal_of([&] { DeviceLock("a", 1s, tell); });
+  const Refusal refused = refusal_of([&] { lock_gpu("a", 1s, tell); });
   CHECK(refused.code == ExitCode::gpu_busy);
   REQUIRE(told.size() == 1);
   CHECK_THAT(told.front(), contains(std::to_string(getpid())));
@@ -222,13 +221,13 @@ TEST_CASE("Waiting has a limit, and whom it is for is told once", "[results][loc
 
 TEST_CASE("A child uses its parent's lock and takes no second one", "[results][lock]") {
   LockFolder folder;
-  DeviceLock lock("a"), other("b");
-  const std::string text = lock.share_with_children();
+  const FileDescriptor lock = lock_gpu("a"), other = lock_gpu("b");
+  const std::string text = share_with_children(lock);
   CHECK((fcntl(std::stoi(text), F_GETFD) & FD_CLOEXEC) == 0);
   folder.set("FATHOM_LOCK_FD", text);
   CHECK(refusal("a").empty());
   // The end of the child's has not freed the parent's, and what is not this GPU's lock is ignored.
-  for (const std::string& value : {other.share_with_children(), std::string("987654"),
+  for (const std::string& value : {share_with_children(other), std::string("987654"),
                                    std::string("-1"), std::string("seven"), std::string()}) {
     CAPTURE(value);
     folder.set("FATHOM_LOCK_FD", value);
@@ -239,7 +238,7 @@ TEST_CASE("A child uses its parent's lock and takes no second one", "[results][l
 TEST_CASE("The lock file is usable by other users and is no link", "[results][lock]") {
   LockFolder folder;
   const mode_t mask = umask(077);
-  { const DeviceLock lock("a"); }
+  lock_gpu("a");
   umask(mask);
   const auto permissions = std::filesystem::status(folder.file("a")).permissions();
   CHECK(static_cast<unsigned>(permissions) == 0666);

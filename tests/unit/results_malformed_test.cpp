@@ -44,17 +44,18 @@ std::string repeated(std::string_view piece, std::size_t times) {
 }  // namespace
 
 TEST_CASE("What is not JSON is refused with its place", "[results]") {
-  for (const auto& [text, said] : {std::pair<std::string, const char*>{"", "is empty"},
-                                   {" \n\t\r\n ", "is empty"},
-                                   {"{\n  \"context\": {,\n", "line 2, column 15"},
-                                   {"{\"a\": NaN}", "line 1, column 7"},
-                                   {"{\"a\": 1e999}", "1e999"},
-                                   {"{\"a\": 1}{\"a\": 1}", "line 1, column 9"},
-                                   {"{\"a\": 1 /* one */}", "line 1, column 9"},
-                                   {"{\"a\": \"\xff\"}", "line 1, column 8"},
-                                   {std::string("{\"a\": \0}", 8), "line 1, column 7"},
-                                   {to_text(sample::empty_run()).substr(0, 900), "truncated"},
-                                   {"{\"" + std::string(100000, 'x'), "line 1, column"}})
+  for (const auto& [text, said] :
+       {std::pair<std::string, const char*>{"", "unexpected end of input"},
+        {" \n\t\r\n ", "unexpected end of input"},
+        {"{\n  \"context\": {,\n", "line 2, column 15"},
+        {"{\"a\": NaN}", "line 1, column 7"},
+        {"{\"a\": 1e999}", "1e999"},
+        {"{\"a\": 1}{\"a\": 1}", "line 1, column 9"},
+        {"{\"a\": 1 /* one */}", "line 1, column 9"},
+        {"{\"a\": \"\xff\"}", "line 1, column 8"},
+        {std::string("{\"a\": \0}", 8), "line 1, column 7"},
+        {to_text(sample::empty_run()).substr(0, 900), "truncated"},
+        {"{\"" + std::string(100000, 'x'), "line 1, column"}})
     check_malformed(text, said);
 }
 
@@ -73,21 +74,6 @@ TEST_CASE("Hostile JSON is refused quickly and in little memory", "[results]") {
                   "/benchmarks/0/fathom/metric has the key \"b\" twice");
   check_malformed(with("context", "\"a\": 1, \"a\": 1, "), "/context has the key \"a\" twice");
   check_malformed(with("extras", "\"" + std::string(5000, 'k') + "\": null, "), "k... is null");
-  std::string keys;
-  for (int i = 0; i < 100000; ++i) keys += "\"" + std::to_string(i) + "\":0,";
-  check_malformed(with("metric", keys), "more than 1000 keys");
-  // What may begin a value counts, be it one or not: the bracket, and as many commas.
-  const std::string commas(20'000'000 - 1, ',');
-  CHECK(parse_strict_json("[\"" + commas + "\"]", "text").size() == 1);
-  CHECK_THROWS_MATCHES(parse_strict_json("[\"" + commas + ",\"]", "text"), Error,
-                       MessageMatches(contains("more than 20000000 values")));
-  // As many keys as are allowed are no fault either.
-  nlohmann::json gpu = to_json(sample::document().fingerprint);
-  for (int i = 0; gpu.size() < 1000; ++i) gpu[std::to_string(i)] = 0;
-  CHECK(fingerprint_from_json(gpu, "text") == sample::document().fingerprint);
-  gpu["one more"] = 0;
-  CHECK_THROWS_MATCHES(fingerprint_from_json(gpu, "text"), Error,
-                       MessageMatches(contains("more than 1000 keys")));
   // Time in proportion to the objects of an array, not to their square.
   CHECK(parse_strict_json("[" + repeated("{},", 500'000) + "{}]", "text").size() == 500'001);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
@@ -109,16 +95,13 @@ TEST_CASE("What breaks the schema is refused with its path and what was expected
            {"/benchmarks/0/fathom/samples", taken_out, "/benchmarks/0/fathom",
             "no member \"samples\""},
            {"/benchmarks/1/fathom/samples/7", nullptr, "is null", "a number"},
-           {"/benchmarks/1/fathom/interval/confidence", 95, "is 95", "at most 1"},
-           {"/benchmarks/1/fathom/timing/sm_clock_hz", 0, "is 0", "above 0"},
            {"/benchmarks/1/fathom/interval", 0.5, "is a number", "an object"},
            {"/benchmarks/2/fathom/verdict/status", "good", "is \"good\"",
             "one of \"ok\", \"noisy\""},
-           {"/benchmarks/2/fathom/counters/0/role", "", "", "not empty"},
            {"/benchmarks/2/fathom/extras/a", true, "is true or false", "a number"},
            {"/benchmarks/2/fathom/axes/0/value", Json::array(), "is an array", "a number"},
-           {"/benchmarks/2/iterations", -1, "is -1", "at least 0"},
-           {"/benchmarks/2/iterations", 18446744073709551615ull, "", "at most 9007199254740991"},
+           {"/benchmarks/2/iterations", -1, "is -1", "a whole number from 0 to"},
+           {"/benchmarks/2/iterations", 18446744073709551615ull, "", "to 9007199254740991"},
            {"/benchmarks/2/iterations", 1.5, "is 1.5", "a whole number"},
            {"/benchmarks/2/fathom/real_time_s", "\x1b[31m" + std::string(5000, 'x'), "is a string",
             "a number"},
@@ -126,10 +109,6 @@ TEST_CASE("What breaks the schema is refused with its path and what was expected
             "one of \"measured\""},
            {"/fathom/probes/0/views/0/where/0/values", 1, "is a number", "an array"},
            {"/fathom/probes/0/views/0/overview", 1, "is a number", "true or false"},
-           {"/fathom/facts/1/id", "dram.bandwidth", "is that of an earlier fact", "one of its own"},
-           {"/fathom/facts/0/value", nullptr, "/fathom/facts/0/reason does not fit",
-            "exactly where there is a value"},
-           {"/fathom/facts/0/reason", "x", "reason does not fit", "an empty string"},
            {"/fathom", taken_out, "the document", "no member \"fathom\""}}) {
     CAPTURE(fault.place);
     const Json::json_pointer place(fault.place);
@@ -144,22 +123,6 @@ TEST_CASE("What breaks the schema is refused with its path and what was expected
     if (!fault.value.is_discarded() && !fault.said.starts_with('/'))
       CHECK_THAT(refused.text, contains(fault.place));
   }
-}
-
-TEST_CASE("Views that lack what they are made of are refused, and profiles", "[results]") {
-  const std::string view = "/fathom/probes/0/views/0", profile = "/benchmarks/1/fathom/profile";
-  using Json = nlohmann::ordered_json;
-  const Json whole = to_json(sample::heat_map_document());
-  const auto check = [&](const std::string& place, const Json& patch, const std::string& said) {
-    Json json = whole;
-    json[Json::json_pointer(place)].merge_patch(patch);  // null: taken out
-    check_malformed(json.dump(), place + said);
-  };
-  check(view, {{"kind", "roofline"}, {"x", ""}}, " of kind roofline lacks x, work or memory");
-  check(view, {{"kind", "steps"}, {"x", ""}}, " of kind steps lacks x");
-  check(view, {{"y_axis", ""}}, " of kind heat_map lacks x or y_axis");
-  check(view, {{"y_axis", nullptr}}, " of kind heat_map lacks x or y_axis");
-  check(profile, {{"unit", nullptr}}, " has no member \"unit\"");
 }
 
 TEST_CASE("A member that this version does not know is ignored, another version is refused",

@@ -50,13 +50,11 @@ class SchemaOfFields {
       schema["type"] = "string";
     } else {
       schema["type"] = std::integral<Value> ? "integer" : "number";
-      const FieldRule limits = within_type<Value>(rule);
-      for (const auto& [keyword, limit] : {std::pair{"minimum", limits.least},
-                                           {"exclusiveMinimum", limits.above},
-                                           {"maximum", limits.most}})
-        if (std::isfinite(limit)) schema[keyword] = static_cast<std::int64_t>(limit);
+      if constexpr (std::integral<Value>) {
+        schema["minimum"] = 0;
+        schema["maximum"] = static_cast<std::int64_t>(most_of<Value>);
+      }
     }
-    if (rule.not_empty) schema["minLength"] = 1;
     if (*rule.about != 0) schema["description"] = rule.about;
     return schema;
   }
