@@ -126,17 +126,11 @@ std::string what_would_pass(const CheckResult& result) {
 }
 
 std::vector<std::string> why_undecided(const CheckResult& result) {
-  // A metric that was compared or decides by itself, or rules that leave out all of them.
   const auto tells = [](const MetricDecision& metric) {
     return metric.evidence || metric.outcome == Outcome::inconclusive ||
            metric.outcome == Outcome::missing;
   };
-  const auto left_out = [](const MetricDecision& metric) {
-    return metric.outcome == Outcome::ignored && !metric.rule.empty();
-  };
-  const auto& metrics = result.metrics;
-  if (!result.refusals.empty() || std::ranges::any_of(metrics, tells) ||
-      (!metrics.empty() && std::ranges::all_of(metrics, left_out)))
+  if (!result.refusals.empty() || std::ranges::any_of(result.metrics, tells))
     return result.refusals;
   return {"nothing was compared: no metric has enough values on both sides"};
 }

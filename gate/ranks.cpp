@@ -85,22 +85,21 @@ std::vector<Group> groups_of(std::size_t runs, std::size_t size) {
   return groups;
 }
 
-double standard_deviation(double sum, double squares, std::size_t count) {
-  const double n = static_cast<double>(count);
-  return std::sqrt(std::max(0.0, squares - sum * sum / n) / (n - 1));
+double standard_deviation(std::span<const double> values) {
+  const double count = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / (count - 1));
 }
 
 /// One metric's runs, sorted once for all groups.
 struct Sorted {
   explicit Sorted(const RunValues& metric) : worse(metric.worse) {
-    for (std::size_t run = 0; run < worse.size(); ++run) {
-      if (std::isnan(worse[run])) continue;
-      order.push_back(run);
-      sum += worse[run];
-      squares += worse[run] * worse[run];
-    }
+    for (std::size_t run = 0; run < worse.size(); ++run)
+      if (!std::isnan(worse[run])) order.push_back(run);
     std::ranges::sort(order, {}, [&](std::size_t run) { return worse[run]; });
-    spread = standard_deviation(sum, squares, order.size());
+    spread = standard_deviation(known(worse));
   }
 
   bool has(const Group& group) const {
@@ -109,11 +108,6 @@ struct Sorted {
 
   /// A quantile, between neighbours, and the spread of the runs that are not in the group.
   std::pair<double, double> others_than(const Group& group, double p) const {
-    double sum_of_others = sum, squares_of_others = squares;
-    for (const std::size_t run : group) {
-      sum_of_others -= worse[run];
-      squares_of_others -= worse[run] * worse[run];
-    }
     std::vector<double> others;
     others.reserve(order.size());
     for (const std::size_t run : order)
@@ -122,7 +116,7 @@ struct Sorted {
     const auto below = static_cast<std::size_t>(place);
     const double above = others[std::min(below + 1, others.size() - 1)];
     return {std::lerp(others[below], above, place - static_cast<double>(below)),
-            std::max(floor, standard_deviation(sum_of_others, squares_of_others, others.size()))};
+            std::max(floor, standard_deviation(others))};
   }
 
   /// How many spreads the group's best run is worse than the line.
@@ -135,7 +129,7 @@ struct Sorted {
 
   std::span<const double> worse;
   std::vector<std::size_t> order;
-  double sum = 0, squares = 0, spread = 0;
+  double spread = 0;
   double floor = 0;  ///< what a spread of some of the runs is at least
 };
 

@@ -17,22 +17,17 @@ namespace {
 constexpr double limit = 0.01;
 constexpr std::size_t enough = 5;
 
-/// How far apart two things are that should not be, and how far noise puts them, relative.
-struct Sign {
-  const char* what;
-  double apart = 0, noise = limit;
-  double ratio() const { return apart / noise; }
-};
-
-/// Four standard deviations are no noise: of some dozens of rounds one may be the farthest.
-Sign sign_of(const char* what, double apart, const std::vector<double>& deviations) {
-  return {what, apart, std::max(limit, 4 * median(deviations))};
+/// In words, if they are apart by more than noise explains. Four standard deviations are no noise:
+/// of some dozens of rounds one may be the farthest.
+std::string apart_words(const char* what, double apart, const std::vector<double>& deviations) {
+  if (apart <= std::max(limit, 4 * median(deviations))) return {};
+  return fmt::format("{} differ by {}", what, format_percent(apart));
 }
 
 /// The largest difference between two rounds of one side. What noise makes of it: a mid-hinge of m
 /// values has 1.11 of their spread over root m, and two of them differ by twice that at most.
-Sign spread_of_rounds(const std::vector<OrientedSamples>& metrics,
-                      std::vector<double> OrientedSamples::*side) {
+std::string spread_of_rounds(const std::vector<OrientedSamples>& metrics,
+                             std::vector<double> OrientedSamples::*side) {
   std::vector<std::vector<double>> by_round;
   for (const OrientedSamples& metric : metrics) {
     const std::vector<double>& values = metric.*side;
@@ -49,25 +44,23 @@ Sign spread_of_rounds(const std::vector<OrientedSamples>& metrics,
     noise.push_back(2 * 1.11 * robust_spread(deviations) /
                     std::sqrt(static_cast<double>(deviations.size())));
   }
-  const char* what = "the rounds of one side";
-  if (shifts.size() < 2) return {what};
+  if (shifts.size() < 2) return {};
   const auto [low, high] = std::ranges::minmax(shifts);
-  return sign_of(what, high - low, noise);
+  return apart_words("the rounds of one side", high - low, noise);
 }
 
 /// How far apart the two sides are in at least two metrics, in one direction: over all rounds of a
 /// side noise is small, and it is not in two of a few metrics at once.
-Sign shift_of_sides(const std::vector<OrientedSamples>& steady) {
+std::string shift_of_sides(const std::vector<OrientedSamples>& steady) {
   std::vector<double> shifts, noise;
   for (const OrientedSamples& values : steady) {
     if (values.base.empty() || values.head.empty()) continue;
     shifts.push_back(shift_of(values.base, values.head).estimate);
     noise.push_back(values.noise_floor());
   }
-  const char* what = "the sides";
-  if (shifts.size() < enough) return {what};
+  if (shifts.size() < enough) return {};
   std::ranges::sort(shifts);
-  return sign_of(what, std::max({shifts[shifts.size() - 2], -shifts[1], 0.0}), noise);
+  return apart_words("the sides", std::max(shifts[shifts.size() - 2], -shifts[1]), noise);
 }
 
 }  // namespace
@@ -80,33 +73,26 @@ std::string disturbance_of(const Rounds& rounds, const std::vector<MetricSeries>
     for (const auto* side : {&some->base, &some->head})
       for (const RunMetrics& run : *side)
         fewest = std::min(fewest, run.other_processes.value_or(none));
-  std::size_t visited = 0, unsteady = 0;
+  std::size_t visited = 0;
   double worst = 0;
   for (const auto* side : {&rounds.base, &rounds.head})
     for (const RunMetrics& run : *side) {
       visited += run.other_processes > fewest;
-      unsteady += run.unsteadiness.value_or(0) > limit;
       worst = std::max(worst, run.unsteadiness.value_or(0));
     }
   const std::size_t all = rounds.base.size() + rounds.head.size();
   if (visited > 0)
     return fmt::format("another process used the GPU during {} of {} rounds", visited, all);
-  if (unsteady > 0)
-    return fmt::format(
-        "in {} of {} rounds what one process measured several times differed by up to {} in the "
-        "median",
-        unsteady, all, format_percent(worst));
+  if (worst > limit)
+    return fmt::format("what one process measured several times differed by {} in the median",
+                       format_percent(worst));
   std::vector<OrientedSamples> metrics;
   for (const MetricSeries& metric : series)
     if (OrientedSamples values = oriented(metric); values.relative)
       metrics.push_back(std::move(values));
-  std::vector<Sign> signs{spread_of_rounds(metrics, &OrientedSamples::base),
-                          spread_of_rounds(metrics, &OrientedSamples::head)};
-  if (before) signs.push_back(shift_of_sides(metrics));
-  const Sign& sign = *std::ranges::max_element(signs, {}, &Sign::ratio);
-  if (sign.ratio() <= 1) return {};
-  return fmt::format("{} differ by {} over {}", sign.what, format_percent(sign.apart),
-                     before ? "the metrics that had not changed" : "all metrics");
+  for (const auto side : {&OrientedSamples::base, &OrientedSamples::head})
+    if (std::string why = spread_of_rounds(metrics, side); !why.empty()) return why;
+  return before ? shift_of_sides(metrics) : "";
 }
 
 std::vector<Side> round_order(std::size_t rounds, std::uint64_t seed) {

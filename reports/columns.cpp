@@ -60,7 +60,7 @@ Column number_column(std::string name, const std::string& unit, const EntryList&
   });
   for (const std::optional<double>& value : values) {
     const double scaled = value.value_or(0) / scale.factor;
-    column.cells.push_back(!value ? nothing
+    column.cells.push_back(!value  ? nothing
                            : whole ? format_count(scaled)
                                    : with_zeros(format_number(scaled)));
   }
@@ -182,7 +182,8 @@ Column metric_column(const EntryList& entries) {
     if (status == VerdictStatus::noisy)
       column.cells[i] += " ~";
     else if (status != VerdictStatus::ok)
-      column.cells[i] += fmt::format(is_failure(status) ? " **{}**" : " ({})", words(status));
+      column.cells[i] +=
+          is_failure(status) ? " **" + words(status) + "**" : " (" + words(status) + ")";
   }
   return column;
 }

@@ -154,6 +154,23 @@ ComparedFigure figure_of(ComparedFigure::Kind kind, const std::string& name,
   return figure;
 }
 
+void add_opponents(const Entry& a, const Entry& b, Comparison& to) {
+  for (const Opponent& one : a.opponents) {
+    const auto other = std::ranges::find(b.opponents, one.name, &Opponent::name);
+    if (!one.ratio || other == b.opponents.end() || !other->ratio) continue;
+    const std::string name = name_of(a) + " vs " + one.name;
+    ComparedFigure figure = figure_of(ComparedFigure::Kind::opponent_ratio, name, name, a.probe,
+                                      {"x", "x"}, {Better::higher, Better::higher});
+    figure.a = value_of(a);
+    figure.b = value_of(b);
+    for (const auto& [side, opponent] : {std::pair{&figure.a, &one}, {&figure.b, &*other}}) {
+      (*side)->value = *opponent->ratio;
+      (*side)->interval = opponent->ratio_interval;
+    }
+    to.figures.push_back(std::move(figure));
+  }
+}
+
 void add_entries(const Document& a, const Document& b, Comparison& to) {
   match(a.entries, b.entries, "entry", "entries", name_of, to,
         [&](const Entry& of_a, const Entry& of_b) {
@@ -165,7 +182,9 @@ void add_entries(const Document& a, const Document& b, Comparison& to) {
           for (const auto& [side, entry] : {std::pair{'A', &of_a}, {'B', &of_b}})
             if (const std::string problem = problem_of(*entry); !problem.empty())
               figure.reason = fmt::format("{} in {}", problem, side);
+          const bool usable = figure.reason.empty();
           to.figures.push_back(std::move(figure));
+          if (usable) add_opponents(of_a, of_b, to);
         });
 }
 

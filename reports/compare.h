@@ -32,9 +32,9 @@ enum class Outcome {
 };
 
 struct ComparedFigure {
-  enum class Kind { fact, entry };
+  enum class Kind { fact, entry, opponent_ratio };
   Kind kind = Kind::entry;
-  std::string name;   ///< of the entry, or the fact's id
+  std::string name;   ///< of the entry, "<entry> vs <opponent>", or the fact's id
   std::string title;  ///< for people
   std::string probe, unit;
   Better better = Better::higher;
@@ -99,4 +99,4 @@ inline constexpr auto fathom::enum_words<fathom::reports::Outcome> =
                                      "not_compared"});
 template <>
 inline constexpr auto fathom::enum_words<fathom::reports::ComparedFigure::Kind> =
-    std::to_array<std::string_view>({"fact", "entry"});
+    std::to_array<std::string_view>({"fact", "entry", "opponent_ratio"});

@@ -20,7 +20,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* out_word = "{out}";
 constexpr const char* filter_word = "{filter}";
-constexpr const char* together_flag = "--start-together";
 
 /// The words in one pass: a name in the filter may have "{out}" in it.
 std::string filled(std::string_view text, const std::map<std::string_view, std::string>& words) {
@@ -59,13 +58,6 @@ bool is_usable(const SideCommand& side, const ProcessEnd& end) {
                                ExitCode::probe_timed_out};
   if (end.signal != 0) return false;
   return end.status == 0 || (side.is_build() && usable.contains(static_cast<ExitCode>(end.status)));
-}
-
-/// Whether it is a build that knows `fathom run --start-together`.
-bool can_start_together(const SideCommand& side) {
-  if (!side.is_build()) return false;
-  const auto help = run_and_capture(side.program, {"run", "--help"}, std::chrono::seconds(10));
-  return help.output.find(together_flag) != std::string::npos;
 }
 
 }  // namespace
@@ -139,10 +131,10 @@ ChildStart SideCommand::start(const fs::path& result, const std::vector<std::str
     return start;
   }
   start.program = program;
-  start.arguments = {"run",           "--suite",       suite,         "--out", result.parent_path(),
-                     "--require-gpu", "--no-counters", "--no-report", "--wait"};
+  start.arguments = {
+      "run",           "--suite",       suite,         "--out",  result.parent_path(),
+      "--require-gpu", "--no-counters", "--no-report", "--wait", "--start-together"};
   start.environment = {{timed_only_variable, "1"}, {sampling_limit_variable, "0.1"}};
-  if (start_together) start.arguments.push_back(together_flag);
   std::set<std::string> probes;  // "copy_bandwidth" of "copy_bandwidth/type:float4/..."
   for (const std::string& name : only) probes.insert(name.substr(0, name.find('/')));
   for (const std::string& probe : probes)
@@ -161,8 +153,6 @@ ProcessRounds::ProcessRounds(SideCommand base, SideCommand head, fs::path folder
           ExitCode::bad_input,
           "{} holds rounds of an earlier check: choose another folder with --keep, or remove them.",
           folder_.string());
-  base_.start_together = head_.start_together =
-      can_start_together(base_) && can_start_together(head_);
 }
 
 double ProcessRounds::elapsed_s() const {
@@ -212,13 +202,7 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
          "{} left no result: the command must write one to the path that stands for {{out}} in "
          "it, or in FATHOM_CHECK_OUT.",
          which);
-  try {
-    return read_run_metrics(result);
-  } catch (const Error& error) {
-    // The path names a folder that may be gone by the time it is read.
-    fail(error.code(), "{} left no usable result, in a folder that --keep DIR keeps: {}", which,
-         error.what());
-  }
+  return read_run_metrics(result);
 }
 
 }  // namespace fathom::gate

@@ -18,7 +18,8 @@ std::vector<std::filesystem::path> programs_of_build(const std::filesystem::path
 /// {filter} is a regular expression of the names wanted, "." for all. Both are quoted for the
 /// shell, and are also in the environment: FATHOM_CHECK_OUT, FATHOM_CHECK_FILTER, and
 /// FATHOM_CHECK_SIDE ("base" or "head"). A build is run without counters, which the gate does not
-/// read, and samples each case for a limited time, since rounds differ by more than samples do.
+/// read, with all probes started at once, and samples each case for a limited time, since rounds
+/// differ by more than samples do.
 struct SideCommand {
   /// `suite` is of a build only. Throws Error(bad_input) for a folder that holds no `fathom`, and
   /// for a command that has {out} or {filter} between quotes.
@@ -33,9 +34,6 @@ struct SideCommand {
   Side side;
   std::filesystem::path program;  ///< of a build
   std::string command, suite;
-  /// Whether a build starts all probes at once. Only where both sides do: a GPU that rests while a
-  /// probe starts is another one than one that does not.
-  bool start_together = false;
 };
 
 /// A regular expression (POSIX extended, ECMAScript or RE2 alike) that finds these names, with

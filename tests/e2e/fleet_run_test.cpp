@@ -30,12 +30,12 @@ TEST_CASE("What measures a GPU runs on the CPUs near it", "[e2e][fleet]") {
   fs::create_directories(near.parent_path());
   write_text(near, fmt::format("{0}-{0},{0}\n", cpus.back()));
   box.run_fleet("--alone brief");
-  for (const char* log : {"suite/logs/links.log", "alone/links.log"})
+  for (const char* log : {"suite/logs/copy_bandwidth.log", "alone/links.log"})
     check(log, std::to_string(cpus.back()));
   // The kernel does not say: as it was.
   fs::remove(near);
   box.run_fleet("--alone brief");
-  check("suite/logs/links.log", fmt::format("{}", fmt::join(cpus, " ")));
+  check("suite/logs/copy_bandwidth.log", fmt::format("{}", fmt::join(cpus, " ")));
 }
 
 TEST_CASE("A short probe that never gets ready is given up before the others begin",

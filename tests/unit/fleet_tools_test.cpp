@@ -69,7 +69,7 @@ TEST_CASE("A replay collects all counters, and where the probes are not known no
   jobs[0].uuid = "a";
   decide_counters(arguments, 2, jobs);
   CHECK_THAT(std::exchange(jobs[0].summary.no_counters, ""),
-             contains("no probe programs in /nowhere"));
+             contains("No probe program of the suite"));
   arguments.no_counters = true;
   arguments.replay = true;
   decide_counters(arguments, 2, jobs);

@@ -135,7 +135,11 @@ TEST_CASE("Differences between whole documents, and what only one has", "[compar
     b.facts[0].id = "dram.copy_bandwidth";
     b.claims.pop_back();
   });
-  add("a fact and a claim", [](Document& b) {
+  add("an opponent, a fact and a claim", [](Document& b) {
+    Opponent& opponent = b.entries[1].opponents.at(0);
+    *opponent.ratio *= 0.9;
+    opponent.ratio_interval->low *= 0.9;
+    opponent.ratio_interval->high *= 0.9;
     b.facts[1].value = 40;
     b.facts[1].interval = Interval{39.9, 40.1, 0.96, "median"};
     b.claims[0].verdict = ClaimVerdict::confirmed;
