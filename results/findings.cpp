@@ -19,14 +19,16 @@ bool holds(const FigureRange& check, double value) {
   return value >= check.least && value <= check.most;
 }
 
+/// Others' stay where they are, so that a document's order remains that of its probes.
 template <class Finding>
 void replace_findings_of(const std::string& probe, std::vector<Finding>& all,
                          std::vector<Finding> found) {
+  for (Finding& finding : found) finding.probe = probe;
+  const auto first = std::ranges::find(all, probe, &Finding::probe);
+  const auto place = first - all.begin();
   std::erase_if(all, [&](const Finding& finding) { return finding.probe == probe; });
-  for (Finding& finding : found) {
-    finding.probe = probe;
-    all.push_back(std::move(finding));
-  }
+  all.insert(all.begin() + place, std::make_move_iterator(found.begin()),
+             std::make_move_iterator(found.end()));
 }
 
 }  // namespace
