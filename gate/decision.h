@@ -99,9 +99,9 @@ struct MetricDecision {
 
 /// What `fathom check` found.
 struct CheckResult {
-  std::string mode;        ///< "paired" or "stored"
-  std::string base, head;  ///< commands, or files and folder
-  std::string date;        ///< ISO 8601, of the check
+  std::string mode;            ///< "paired" or "stored"
+  std::string base{}, head{};  ///< commands, or files and folder
+  std::string date{};          ///< ISO 8601, of the check
   std::vector<MetricDecision> metrics{};
   std::vector<std::string> refusals{};  ///< why they cannot be compared, or nothing be decided
   /// What ended the check before it decided anything: bad input, an interrupt; `refusals` say why.

@@ -130,11 +130,12 @@ MetricValue metric_of(dom::element element, const Place& at) {
   if (cells.size() < fewest || cells.size() > most)
     at.refuse(fmt::format("has {} columns; expected: {} to {}", cells.size(), fewest, most));
   MetricValue metric;
+  auto cell = cells.begin();  // at(i) would walk from the first
   std::size_t number = 0;
   const auto read = [&](auto& column) {
-    if (number < cells.size())
-      read_fields(cells.at(number).value_unsafe(), at.at(number), {}, column);
-    ++number;
+    if (cell == cells.end()) return;
+    read_fields(*cell, at.at(number++), {}, column);
+    ++cell;
   };
   std::apply([&](auto&... column) { (read(column), ...); }, columns_of(metric));
   return metric;
