@@ -238,6 +238,9 @@ Json llama() {
 
 TEST_CASE("Published configs give the published numbers of parameters", "[predict]") {
   CHECK(parameters(shape_of(llama().dump())) == 8030261248);
+  Json biased = llama();
+  biased["attention_bias"] = true;  // of queries, keys and values, and of the output projection
+  CHECK(parameters(shape_of(biased.dump())) == 8030261248 + 32 * (4096 + 2 * 1024 + 4096));
 
   Json mixtral = llama();
   mixtral.update({{"model_type", "mixtral"},
