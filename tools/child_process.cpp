@@ -107,21 +107,21 @@ ChildProcess::ChildProcess(ChildStart start) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const std::string program = start.program.string();
   // The second end is only the child's from then on: if it dies, our end says so.
-  const auto connected = [&] {
+  const auto connected = [&](int type) {
     int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | type, 0, ends) != 0)
       fail(ExitCode::setup_incomplete, "No pair of sockets for {}: {}.", program,
            std::strerror(errno));
     return std::pair(FileDescriptor(ends[0]), FileDescriptor(ends[1]));
   };
   FileDescriptor childs;
-  if (start.held || start.tells_progress) std::tie(socket_, childs) = connected();
+  if (start.held || start.tells_progress) std::tie(socket_, childs) = connected(SOCK_NONBLOCK);
   const auto give = [&](const char* flag) {
     start.arguments.insert(start.arguments.end(), {flag, std::to_string(childs.get())});
   };
   if (start.held) give("--start-fd");
   if (start.tells_progress) give("--progress-fd");
-  auto [reader, writer] = connected();
+  auto [reader, writer] = connected(0);
   std::vector<char*> arguments{const_cast<char*>(program.c_str())};
   for (std::string& word : start.arguments) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -176,7 +176,7 @@ std::optional<std::string> ChildProcess::next_line() {
       return line;
     }
     std::array<char, 4096> block;
-    const ssize_t n = recv(socket_.get(), block.data(), block.size(), MSG_DONTWAIT);
+    const ssize_t n = read(socket_.get(), block.data(), block.size());
     if (n == 0) socket_.close();  // it is about to end, which SIGCHLD will say
     if (n <= 0) return std::nullopt;
     begun_.append(block.data(), static_cast<std::size_t>(n));

@@ -1,7 +1,6 @@
 #include "tools/output_folder.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -13,25 +12,6 @@
 #include "results/files.h"
 
 namespace fathom {
-namespace {
-
-// A default run's document, report and logs take about a quarter of it.
-constexpr off_t room_needed = off_t{16} << 20;
-
-/// Takes the room for real: neither permissions nor free-space figures tell the whole truth
-/// (quotas, read-only mounts, reserved blocks).
-void prove_room(const std::filesystem::path& folder) {
-  const auto path = folder / fmt::format(".fathom-room-{}", getpid());
-  unlink(path.c_str());
-  FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (file.get() < 0) fail_write(folder, errno);
-  unlink(path.c_str());  // at once: a run that is killed here leaves nothing
-  int error = EINTR;
-  while (error == EINTR) error = posix_fallocate(file.get(), 0, room_needed);
-  if (error) fail_write(folder, error);
-}
-
-}  // namespace
 
 std::string gpu_slug(std::string_view gpu_name) {
   std::string slug;
@@ -55,7 +35,15 @@ void make_folder(const std::filesystem::path& folder) {
 OutputFolder prepare_output_folder(const std::filesystem::path& root) {
   const OutputFolder folder{std::filesystem::absolute(root).lexically_normal()};
   make_folder(folder.root);
-  prove_room(folder.root);
+  // Takes the room for real: neither permissions nor free-space figures tell the whole truth
+  // (quotas, read-only mounts, reserved blocks). A default run takes about a quarter of it.
+  constexpr off_t room_needed = off_t{16} << 20;
+  const auto path = folder.root / ".fathom-room";
+  const FileDescriptor file = create_file(path);
+  unlink(path.c_str());  // at once: a run that is killed here leaves nothing
+  int error = EINTR;
+  while (error == EINTR) error = posix_fallocate(file.get(), 0, room_needed);
+  if (error) fail_write(folder.root, error);
   return folder;
 }
 

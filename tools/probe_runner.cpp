@@ -1,7 +1,6 @@
 #include "tools/probe_runner.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -112,7 +111,10 @@ class Run {
       Probe& probe = probes_[i];
       if (has_to_stop()) {
         probe.child.reset();
-        skip(probe);
+        const auto& [status, reason, cause] = *stopper_;
+        measured_.causes.push_back(cause);
+        miss(probe, cause == ExitCode::interrupted ? status : ProbeStatus::failed,
+             "not started: " + reason);
         continue;
       }
       progress_.start_probe(i, probe.binary.name);
@@ -219,27 +221,19 @@ class Run {
       left.reset();
     }
     measured_.causes.push_back(outcome.cause);
-    if (!left) miss(probe, outcome);
+    if (!left) miss(probe, outcome.status, outcome.reason);
     progress_.clear();
     print_out(fmt::format("{}: {} cases in {:.0f} s{}\n", probe.binary.name,
                           left ? left->entries.size() : 0, seconds_since(probe.start),
                           outcome.reason.empty() ? "" : "; incomplete: " + clean(outcome.reason)));
   }
 
-  /// One that is not started, once the run is stopped.
-  void skip(const Probe& probe) {
-    measured_.causes.push_back(stopper_->cause);
-    const ProbeStatus status =
-        stopper_->cause == ExitCode::interrupted ? ProbeStatus::interrupted : ProbeStatus::failed;
-    miss(probe, {status, fmt::format("not started: {}", stopper_->reason)});
-  }
-
   /// A summary for a probe that left no document.
-  void miss(const Probe& probe, const ProbeOutcome& outcome) {
+  void miss(const Probe& probe, ProbeStatus status, const std::string& reason) {
     ProbeSummary& summary = measured_.missing.emplace_back();
     summary.name = probe.binary.name;
-    summary.status = outcome.status;
-    summary.status_reason = outcome.reason;
+    summary.status = status;
+    summary.status_reason = reason;
   }
 
   /// For an interrupt, or for what ended a probe and would end the others, too.

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -223,7 +224,9 @@ void say_when(const char* what) {
 void wait_for_start(int descriptor) {
   say_when("ready");
   char byte = '\n';
-  if (::write(descriptor, &byte, 1) != 1 || ::read(descriptor, &byte, 1) != 1)
+  pollfd answer{descriptor, POLLIN, 0};
+  if (::write(descriptor, &byte, 1) != 1 || poll(&answer, 1, -1) != 1 ||
+      ::read(descriptor, &byte, 1) != 1)
     fail(ExitCode::bad_input, "Nobody says when to start.");
   say_when("began");
   std::cout << "beside " << int{static_cast<unsigned char>(byte)} << std::endl;
