@@ -30,6 +30,12 @@ std::optional<double> share_of(const std::optional<Bound>& bound, std::optional<
 
 }  // namespace
 
+EntryList entries_of(const Document& document) {
+  EntryList all;
+  for (const Entry& entry : document.entries) all.push_back(&entry);
+  return all;
+}
+
 EntryList entries_of(const Document& document, const std::string& probe) {
   EntryList found;
   for (const Entry& entry : document.entries) {
@@ -83,19 +89,13 @@ VerdictTally tally(const EntryList& entries) {
   return result;
 }
 
-VerdictTally tally(const Document& document) {
-  VerdictTally result;
-  for (const Entry& entry : document.entries) result.add(entry.verdict.status);
-  return result;
-}
-
 std::string share_text(std::size_t part, std::size_t all, const std::string& one,
                        const std::string& many) {
   return fmt::format("{} of {}", format_count(static_cast<double>(part)), counted(all, one, many));
 }
 
 std::string headline(const Document& document) {
-  const VerdictTally verdicts = tally(document);
+  const VerdictTally verdicts = tally(entries_of(document));
   const auto probes = static_cast<std::size_t>(document.probes.size());
   const auto incomplete = static_cast<std::size_t>(std::count_if(
       document.probes.begin(), document.probes.end(),

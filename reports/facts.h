@@ -18,7 +18,8 @@ namespace fathom::reports {
 
 using EntryList = std::vector<const Entry*>;
 
-/// The probe's entries, in document order.
+/// All entries, or the probe's, in document order.
+EntryList entries_of(const Document& document);
 EntryList entries_of(const Document& document, const std::string& probe);
 
 /// The probes that a document knows of, in its order; one that has entries and no summary gets an
@@ -54,7 +55,6 @@ class VerdictTally {
 };
 
 VerdictTally tally(const EntryList& entries);
-VerdictTally tally(const Document& document);
 
 /// One sentence on the whole run.
 std::string headline(const Document& document);

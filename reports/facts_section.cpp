@@ -203,7 +203,7 @@ void write_atlas(PageContext& to) {
       "binary (KiB). The [whole report](README.md) has the verdicts, every curve and how it was "
       "measured.");
   std::vector<std::string> state;
-  add_failures(tally(to.document), "verdict", state);
+  add_failures(tally(entries_of(to.document)), "verdict", state);
   add_state(to, nullptr, state);
   to.page.list(state);
   to.page.table(levels_caption, hierarchy(to.document));

@@ -155,7 +155,7 @@ std::string terminal_summary(const Document& document, bool colour, const CardCh
   std::vector<Row> rows;
   for (const ProbeSummary& probe : probes_of(document)) rows.push_back(row_of(document, probe));
   out += table_of(rows, paint);
-  const VerdictTally verdicts = tally(document);
+  const VerdictTally verdicts = tally(entries_of(document));
   out += fmt::format("{}Verdict: {}\n", rows.empty() ? "" : "\n",
                      paint(colour_of(verdicts), clean(headline(document))));
   if (!document.claims.empty()) out += fmt::format("Claims:  {}\n", claims_text(document.claims));

@@ -92,20 +92,21 @@ void write_bounds(PageContext& to) {
 }
 
 void write_opponents(PageContext& to) {
-  using Duel = std::pair<std::string, std::string>;  // probe and opponent
+  struct Duel {
+    std::string probe, opponent;
+    std::vector<double> ratios{};
+  };
   std::vector<Duel> duels;
-  std::map<Duel, std::vector<double>> ratios;
-  bool any = false;
-  for (const Entry& entry : to.document.entries) {
+  for (const Entry& entry : to.document.entries)
     for (const Opponent& opponent : entry.opponents) {
-      any = true;
       if (!opponent.ratio) continue;
-      std::vector<double>& all = ratios[{entry.probe, opponent.name}];
-      if (all.empty()) duels.emplace_back(entry.probe, opponent.name);
-      all.push_back(*opponent.ratio);
+      auto duel = std::ranges::find_if(duels, [&](const Duel& one) {
+        return one.probe == entry.probe && one.opponent == opponent.name;
+      });
+      if (duel == duels.end()) duel = duels.insert(duel, {entry.probe, opponent.name});
+      duel->ratios.push_back(*opponent.ratio);
     }
-  }
-  if (!any) return;
+  if (duels.empty()) return;
   to.page.heading(2, "Against other implementations", "opponents");
   to.page.paragraph(
       "Each was timed alternately with the entry, on the same data. The ratio is the median of the "
@@ -118,11 +119,10 @@ void write_opponents(PageContext& to) {
                {"Lowest ratio", Align::right},
                {"Median ratio", Align::right},
                {"Highest ratio", Align::right}});
-  for (const Duel& duel : duels) {
-    const std::vector<double>& all = ratios[duel];
+  for (const auto& [probe, opponent, all] : duels) {
     const auto [low, high] = std::ranges::minmax(all);
     const auto ahead = std::ranges::count_if(all, [](double ratio) { return ratio > 1; });
-    table.add_row({escape_text(duel.first), escape_text(duel.second), std::to_string(all.size()),
+    table.add_row({escape_text(probe), escape_text(opponent), std::to_string(all.size()),
                    std::to_string(ahead), fmt::format("{:.3f}", low),
                    fmt::format("{:.3f}", median(all)), fmt::format("{:.3f}", high)});
   }

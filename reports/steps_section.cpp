@@ -55,7 +55,8 @@ std::optional<StepFigure> step_figure(const Entry& entry, const std::string& col
 }
 
 /// A column and what a figure of it must reach to matter: of next to nothing a large factor is next
-/// to nothing, such as stalls of a hundredth of a warp, or a thousand conflicts where another step has a billion.
+/// to nothing, such as stalls of a hundredth of a warp, or a thousand conflicts where another step
+/// has a billion.
 using Watched = std::vector<std::pair<std::string, double>>;
 
 Watched watched_columns(const View& view, const EntryList& shown) {

@@ -124,11 +124,8 @@ void write_findings(PageContext& to) {
   if (const std::string worst = disagreement_sentence(document); !worst.empty())
     items.push_back(worst);
   add_state(to, nullptr, items);
-  EntryList all;
-  for (const Entry& entry : document.entries) all.push_back(&entry);
-  if (const std::string counters = counters_sentence(all); !counters.empty()) {
+  if (const std::string counters = counters_sentence(entries_of(document)); !counters.empty())
     items.push_back(counters);
-  }
   if (!document.claims.empty()) {
     items.push_back(
         fmt::format("**Claims:** {} ([which](#claims)).", claims_text(document.claims)));
@@ -217,7 +214,7 @@ void write_verdict(PageContext& to) {
   to.page.paragraph("**" + escape_text(headline(to.document)) + "**");
   write_findings(to);
   write_answers(to);
-  if (tally(to.document).of(VerdictStatus::noisy) > 0 && !to.document.facts.empty())
+  if (tally(entries_of(to.document)).of(VerdictStatus::noisy) > 0 && !to.document.facts.empty())
     to.page.paragraph(
         "Most points of a curve have few samples and so are noisy; what is concluded from a curve "
         "comes from all of its points together, and every fact has an interval of its own that "
@@ -225,6 +222,22 @@ void write_verdict(PageContext& to) {
 }
 
 namespace {
+
+/// What this GPU says, up to a break near `most` characters: the HTML page has the rest. Not for a
+/// claim that was not decided, whose reason may be longer.
+std::string shortened(const std::string& figure) {
+  constexpr std::size_t most = 110;
+  std::size_t end = figure.size();
+  int open = 0;  // parentheses
+  for (std::size_t i = 0; figure.size() > most && i + 1 < figure.size(); ++i) {
+    open += (figure[i] == '(') - (figure[i] == ')');
+    const bool is_break = (figure[i] == ',' || figure[i] == ';') && figure[i + 1] == ' ';
+    if (!is_break || open > 0) continue;
+    if (i > most && end < figure.size()) break;
+    end = i;
+  }
+  return escape_text(figure.substr(0, end)) + (end < figure.size() ? " …" : "");
+}
 
 /// The statements of one author on one GPU.
 void write_claims_of(PageContext& to, const Notes& notes, const std::vector<Claim>& claims) {
@@ -235,7 +248,9 @@ void write_claims_of(PageContext& to, const Notes& notes, const std::vector<Clai
     table.add_row({escape_text(claim.id + ": " + claim.statement), escape_text(claim.claimed),
                    (decided ? "**" + verdict + "**" : verdict) +
                        (notes.is_noisy(claim.evidence) ? " ~" : "") +
-                       (claim.figure.empty() ? "" : ": " + escape_text(claim.figure))});
+                       (claim.figure.empty() ? ""
+                        : decided            ? ": " + shortened(claim.figure)
+                                             : ": " + escape_text(claim.figure))});
   }
   const Claim& first = claims.front();
   std::string who = first.author;
@@ -259,7 +274,8 @@ void write_claims(PageContext& to) {
   to.page.paragraph(fmt::format(
       "Statements from the literature, with their authors, the figures that those give for their "
       "GPUs, and what this GPU says; ~ where an entry behind it is noisy. {} {}.",
-      same_speed_sentence(), explore_link("The entries that they rest on", "view=claims")));
+      same_speed_sentence(),
+      explore_link("Every figure in full, and the entries that it rests on", "view=claims")));
   std::vector<std::vector<Claim>> groups;
   for (const Claim& claim : to.document.claims) {
     const auto same = std::ranges::find_if(groups, [&](const auto& group) {

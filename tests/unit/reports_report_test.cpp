@@ -113,18 +113,27 @@ TEST_CASE("A link to an entry holds whatever its name is", "[reports]") {
   CHECK_THAT(page_of(d), contains("(index.html#view=entry&name=a%20b%29%5D%28x%7C%25)"));
 }
 
-TEST_CASE("Claims stand by author and GPU", "[reports]") {
+TEST_CASE("Claims stand by author and GPU, and what is long ends early", "[reports]") {
   Document d = sample::document();
   d.claims.resize(3);
   d.claims[0].author = d.claims[2].author = "Ann";
   d.claims[0].gpu = d.claims[2].gpu = "a V100";
+  const std::string figure =
+      "1.5 TB/s (" + std::string(70, 'x') + ", y), 12,345 sectors, " + std::string(60, 'z');
+  d.claims[0].figure = figure;
+  d.claims[2].figure = "why not";
   const std::string page = page_of(d);
   CHECK_THAT(page, contains("**Ann, a V100: 1 refuted, 1 does not apply**") &&
-                       contains("**1 claim: 1 confirmed**"));
+                       contains("**1 claim: 1 confirmed**") &&
+                       contains("xx, y), 12,345 sectors … |\n") && !contains("zz"));
   d.claims[0].verdict = ClaimVerdict::does_not_apply;
   CHECK_THAT(page_of(d), contains("**Ann, a V100: 2 do not apply**"));
   d.claims[0].verdict = ClaimVerdict::refuted;
   CHECK((page.find("V1:") < page.find("S3:") && page.find("S3:") < page.find("V5:")));
+  // Whole: what is not decided, since why stands last, and what has no place to break.
+  d.claims[0].figure = std::string(300, 'z');
+  d.claims[2].figure = figure;
+  CHECK_THAT(page_of(d), contains(std::string(300, 'z') + " |") && contains(figure + " |"));
 }
 
 TEST_CASE("Documents with hardly anything in them have a report", "[reports]") {
