@@ -311,16 +311,12 @@ const Probe probe{
         "How many atomics does each level complete in a clock, by operation, type, scope and "
         "spread of addresses, and what does it cost to share one?",
     .method =
-        "Every thread repeats one instruction on the addresses of its pattern, eight of them to a "
-        "turn of the loop. In the L2 all warps that fit the GPU work at once; the time is from the "
-        "first block's begin to the last block's end by the global timer, in clocks of the SMs at "
-        "the rate that the blocks saw meanwhile. In shared memory each SM has one block with "
-        "memory of its own, timed by its own clock, the median SM counting; in distributed shared "
-        "memory the blocks of a pair work on each other's. A block is done when what its atomics "
-        "returned has arrived and a fence says that its reductions are performed. An atomic is one "
-        "lane's: pairs and vectors count once. Each launch is checked: every word of memory "
-        "against as many operations one after the other, and the sum of all that was returned. "
-        "Compare and swap always finds what it compares with.",
+        "Every thread repeats one instruction on the addresses of its pattern. In the L2 all warps "
+        "that fit the GPU work at once, timed from the first block's begin to the last block's end "
+        "by the global timer. In shared memory each SM's one block is timed by its own clock; the "
+        "median SM counts. An atomic is one lane's: pairs and vectors count once. Every word of "
+        "memory, and the sum of all that was returned, must be what as many operations one after "
+        "the other leave. Compare and swap always finds what it compares with.",
     .conclude = conclude,
     .cases = {cases_of}};
 

@@ -185,18 +185,13 @@ const Probe probe{
         "How much energy does a byte take from each level of the memory hierarchy, and an "
         "operation in each kind of arithmetic?",
     .method =
-        "Each loop runs for more than a second without a gap. The GPU's energy counter (NVML) "
-        "moves about every 100 ms; its steps are noted as they come, the time from the first one "
-        "after the clocks have settled to the last one is cut at steps into up to four windows, "
-        "and each window's joules go over the work that was done in it, by events on the GPU's own "
-        "clock. Energies without \"gross\" are less what the same GPU takes in the same time with "
-        "threads that only sleep (active idle), so that they are the work's own; where the power "
-        "limit lowers the clock, less is due to leakage and clock than is taken off. Loads and "
-        "stores move random bits and are checked, each 16 bytes with two integer additions; "
-        "instructions are those of the throughput kernels of probe_instructions, checked as there, "
-        "on numbers with random mantissas; the factors of FFMA, DFMA and HFMA2 are few. The tensor "
-        "cores are checked on whole numbers before and after, and measured on matrices of random "
-        "signs and mantissas (int8: random bits). A multiply-add counts as two.",
+        "Each loop runs for about a second without a gap. The joules between steps of the GPU's "
+        "energy counter (NVML), which moves about every 100 ms, go over the work done meanwhile, "
+        "by events on the GPU's own clock. Energies without \"gross\" are less what the same GPU "
+        "takes in the same time with threads that only sleep (active idle); where the power limit "
+        "lowers the clock, that takes off too much. Memory moves random bits, 16 bytes with two "
+        "integer additions; instructions are those of probe_instructions, the tensor cores' on "
+        "random signs and mantissas. A multiply-add counts as two.",
     .conclude = conclude,
     .cases = {cases}};
 

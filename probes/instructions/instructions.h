@@ -16,32 +16,32 @@ using models::TensorType;
 struct Instruction {
   std::string id{};       ///< of facts and cases: "ffma"
   std::string subject{};  ///< as a reader knows it: "FFMA"
-  std::string family{}, ptx{}, op{};
+  std::string family{}, ptx{};
+  std::string op{};  ///< empty: it is in older documents alone
   /// What a step becomes: any of these machine instructions, or of names that go on with a dot.
   std::vector<std::string> sass{};
-  int since = 75;             ///< lowest compute capability, 10 x major + minor
-  bool hopper_only = false;   ///< an instruction of sm_90a, which its successors dropped
+  int since = 75;            ///< lowest compute capability, 10 x major + minor
+  bool hopper_only = false;  ///< an instruction of sm_90a, which its successors dropped
   /// One that Hopper and the data-centre Blackwells lack, though older and other chips have it.
   bool not_in_data_centre = false;
-  double results = 32;        ///< of one warp in one step: lanes, halves, multiply-adds
-  int per_step = 1;           ///< machine instructions a step, at least
-  bool counted = true;        ///< whether they are `per_step` and no more
-  double divisor = 1;         ///< a step's latency is that of so many
+  double results = 32;  ///< of one warp in one step: lanes, halves, multiply-adds
+  int per_step = 1;     ///< machine instructions a step, at least
+  bool counted = true;  ///< whether they are `per_step` and no more
   std::optional<NativeOperation> native{};
   std::optional<TensorType> tensor{};
   /// Whether the bound is what this instruction is known to reach on every chip that has it.
   bool reaches_bound = true;
   std::optional<double> published_latency{};  ///< cycles, of compute capability 7.x to 9.0
-  double usual_latency = 30;  ///< cycles, only to choose how long to measure
-  double usual_rate = 32;     ///< results per clock and SM, likewise where there is no bound
-  int latency_warps = 1;      ///< of a block: for barriers
-  bool one_block = false;     ///< the latency on an otherwise idle GPU
+  double usual_latency = 30;                  ///< cycles, only to choose how long to measure
+  double usual_rate = 32;  ///< results per clock and SM, likewise where there is no bound
+  int latency_warps = 1;   ///< of a block: for barriers
+  bool one_block = false;  ///< the latency on an otherwise idle GPU
   bool quick = false;
 
   /// Whether programs with it run there, if only because the compiler makes it of others.
   bool compiles_for(int major, int minor) const {
     const int capability = 10 * major + minor;
-    return hopper_only ? capability == 90 : capability >= since;
+    return !op.empty() && (hopper_only ? capability == 90 : capability >= since);
   }
   bool runs_on(int major, int minor) const {
     const int capability = 10 * major + minor;
@@ -179,12 +179,10 @@ inline const Instruction warp_instructions[] = {
         {.one_block = true, .quick = true}),
     row("membar_sys", "MEMBAR.SYS", "fence", "membar.sys", "MembarSys", {"MEMBAR"}, 1500,
         {.one_block = true}),
-    row("clock", "clock and IMNMX", "register", "mov.u32 %clock, max.u32", "ReadClock",
-        {"CS2R.32", "S2UR", "S2R"}, 30, {.counted = false, .usual_rate = 8}),
-    row("s2r", "S2R and IADD3", "register", "mov.u32 %smid, add.u32", "ReadSpecialRegister",
-        {"S2R", "S2UR"}, 30, {.counted = false, .usual_rate = 4}),
-    row("branch", "turn of a short loop", "branch", "xor.b32, shl.b32, sub.u32, setp.ne.u32, bra",
-        "LoopBranch", {"LOP3"}, 800, {.divisor = 32}),
+    // Of older documents: nothing measures them now.
+    row("clock", "clock and IMNMX", "register", "", "", {}, 0),
+    row("s2r", "S2R and IADD3", "register", "", "", {}, 0),
+    row("branch", "turn of a short loop", "branch", "", "", {}, 0),
 };
 
 /// One warp's mma.sync: results are multiply-adds. Hopper multiplies e4m3 in wgmma alone: for

@@ -42,7 +42,7 @@ struct Shape {
 struct Kernels {
   std::string op;
   Shape latency, throughput;
-  int throughput_warps;       ///< of the one block on each SM
+  int throughput_warps;  ///< of the one block on each SM
   std::size_t state_bytes, operands_bytes;
   int start_threads;  ///< that have start values of their own: a warp or a warpgroup
   int writing_warps;  ///< the most warps of a block that write to `out`

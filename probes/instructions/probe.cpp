@@ -20,8 +20,7 @@ double latency_of(const Plan& plan, const std::vector<long long>& clocks) {
       static_cast<double>(plan.iterations) * (plan.shape().steps - plan.shape().short_steps);
   std::vector<double> cycles;
   for (auto c = clocks.begin(); c != clocks.end(); c += clocks_per_warp)
-    cycles.push_back(static_cast<double>((c[3] - c[2]) - (c[1] - c[0])) / steps /
-                     plan.instruction.divisor);
+    cycles.push_back(static_cast<double>((c[3] - c[2]) - (c[1] - c[0])) / steps);
   return median(cycles);
 }
 
@@ -90,7 +89,7 @@ std::vector<Case> cases(const DeviceFacts& device) {
   for (const Instruction& instruction : all_instructions()) {
     if (!instruction.runs_on(device.major, device.minor)) continue;
     const Kernels& kernels = find_kernels(instruction.op);
-    if (kernels.latency.chains > 0) result.push_back(latency_case(instruction, kernels, device));
+    result.push_back(latency_case(instruction, kernels, device));
     if (kernels.throughput.chains > 0) result.push_back(throughput_case(instruction, device));
   }
   return result;
@@ -102,15 +101,12 @@ const Probe probe{
         "How long does each instruction take, and how many of it does an SM complete in a clock?",
     .method =
         "Latency: one chain of dependent instructions in a warp of every SM, in two loops of the "
-        "same trip count whose bodies differ in length; the difference of their clocks over the "
-        "instructions by which they differ holds no loop; the median over all warps. Throughput: "
-        "several independent chains in many warps of one block on each SM, all their results over "
-        "the clocks from the first warp's start to the last warp's end; the median over the SMs; "
-        "the instructions executed and the SM's active cycles by counter beside it. Each launch is "
-        "checked: every chain's last step against the instruction's reference on the host, and "
-        "where the instruction is exact the whole chain; matrices hold small whole numbers, which "
-        "every type sums exactly. That the machine code holds the instruction as often as the "
-        "count says is a test of Fathom's own.",
+        "same trip count whose bodies differ in length, so that their difference holds no loop; "
+        "the median over all warps. Throughput: independent chains in many warps of one block on "
+        "each SM, all results over the clocks from the first warp's start to the last warp's end; "
+        "the median over the SMs. Each chain's last step, and where the instruction is exact the "
+        "whole chain, must be the host's; matrices hold small whole numbers, which every type sums "
+        "exactly.",
     .conclude = conclude,
     .cases = {cases}};
 

@@ -246,14 +246,12 @@ const Probe probe{
         "Do the models of shared memory, global memory and occupancy predict this GPU exactly, "
         "whatever the pattern?",
     .method =
-        "Random warp patterns, structured and not, many with inactive lanes: strides, broadcasts, "
-        "pairs, permutations, tiles plain, padded and swizzled, structures, few banks, scattered "
-        "words. Each is one memory instruction of one warp in a kernel of its own, whose addresses "
-        "come from the constant bank, so that wavefronts, conflicts, sectors, requests and "
-        "instructions by counter are its alone; each must equal the model. What each lane read or "
-        "stored is checked in a separate launch. Random block sizes, registers, shared memory and "
-        "carve-outs go to the occupancy model and to the driver. The same seed gives the same "
-        "patterns.",
+        "Random warp patterns, many with inactive lanes: strides, broadcasts, permutations, tiles, "
+        "structures, few banks, scattered words. Each is one memory instruction of one warp in a "
+        "launch of its own, whose addresses come from the constant bank: the counters are its "
+        "alone, and must equal the model. What each lane read or stored is checked in a separate "
+        "launch. Random block sizes, registers, shared memory and carve-outs go to the occupancy "
+        "model and to the driver. The same seed gives the same patterns.",
     .conclude = conclude,
     .cases = {cases},
     // A pattern takes about a millisecond, most of it the profiler's.
