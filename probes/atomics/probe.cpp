@@ -147,7 +147,6 @@ std::vector<CounterRequest> counters_of(const Instruction& instruction) {
           {"dram_read_bytes"}};
 }
 
-/// `counted`: by hardware counters.
 Case make_case(const DeviceFacts& device, const Plan& plan, const char* sweep, const char* pattern,
                bool quick, bool counted, const Axes& more = {}) {
   const Instruction& instruction = plan.instruction;
@@ -199,7 +198,6 @@ bool is_plain_add(const Instruction& i) {
          (i.level != Level::l2 || i.scope == Scope::gpu);
 }
 
-/// Each thread has a word of its own, the words of a warp side by side.
 void add_operation(std::vector<Case>& cases, const DeviceFacts& device, const Instruction& i) {
   Plan plan = whole_gpu(device, i, i.level == Level::shared ? in_shared : many);
   plan.pattern.slots = static_cast<std::uint32_t>(plan.warps());
@@ -217,7 +215,6 @@ void add_same_address(std::vector<Case>& cases, const DeviceFacts& device, const
                             "same address", one_address, is_plain_add(i), is_plain_add(i)));
 }
 
-/// The same instruction with other neighbours.
 void add_spreads(std::vector<Case>& cases, const DeviceFacts& device, const Instruction& i) {
   const auto add = [&](const char* name, Pattern pattern, int iterations) {
     Plan plan = whole_gpu(device, i, iterations);

@@ -34,7 +34,6 @@ std::vector<Case> hint_cases(const DeviceFacts& device);   ///< cache hints
 std::vector<Case> async_cases(const DeviceFacts& device);  ///< cp.async and bulk copies
 std::vector<Case> mix_cases(const DeviceFacts& device);    ///< read, write, scale, add, triad
 
-/// Whether buffers of 4 GiB fit beside each other.
 bool has_room_for_4_gib(const DeviceFacts& device);
 
 /// What a case moves, for its bound, its expectation and its counters.
@@ -60,7 +59,6 @@ struct Work {
 /// A case with metric, bound, expectation and counters by `work`, still without axes and workload.
 Case bandwidth_case(const DeviceFacts& device, std::string name, const Work& work, bool quick);
 
-/// A contiguous copy's work.
 Work copy_work(const CopyShape& shape, std::size_t bytes, int threads, std::size_t offset = 0);
 
 /// Runs a copy of `bytes` bytes that lie `offset` bytes behind a 4096-byte aligned address.

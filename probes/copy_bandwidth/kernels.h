@@ -43,7 +43,6 @@ constexpr const char* name_of(StoreHint hint) {
   return names[static_cast<int>(hint)];
 }
 
-/// Whether a GPU of this compute capability can give the hint.
 constexpr bool has_hint(LoadHint hint, int major) {
   return major >= 8 || (hint != LoadHint::evict_first && hint != LoadHint::evict_last);
 }
@@ -70,7 +69,6 @@ constexpr int pack_bytes(const CopyShape& shape) {
   return element_bytes(shape.type) * shape.vector;
 }
 
-/// Every shape that there is.
 inline constexpr auto all_shapes = [] {
   using enum ElementType;
   using enum LoadHint;
@@ -135,7 +133,6 @@ struct FoldedRows {
   std::uint32_t rows, columns;
   std::size_t row_step, column_step;
 };
-/// By a warp a row.
 __global__ void check_rows(FoldedRows folded, unsigned long long* wrong);
 
 enum class Mix { read, write, scale, add, triad };

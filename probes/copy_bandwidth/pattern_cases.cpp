@@ -12,7 +12,6 @@ namespace {
 
 constexpr int threads = pattern_threads;
 
-/// A launch whose result in `out` a kernel checks.
 Workload counted(Context& context, const Buffer& out, std::function<void()> launch,
                  std::function<void(unsigned long long* wrong)> check, const char* what) {
   return workload_of(

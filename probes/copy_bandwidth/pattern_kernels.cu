@@ -1,7 +1,6 @@
-// What pattern_cases.cpp runs, but for the asynchronous copies: a file whose kernels take shared
-// memory has some set aside for all of them. Copies with a stride, and rows read along and across
-// the lanes; reading, writing and STREAM's kernels, whose names are J. D. McCalpin's ("Memory
-// Bandwidth and Machine Balance in Current High Performance Computers", 1995).
+// Copies with a stride, and rows read along and across the lanes; reading, writing and STREAM's
+// kernels, whose names are J. D. McCalpin's ("Memory Bandwidth and Machine Balance in Current High
+// Performance Computers", 1995).
 
 #include "probes/copy_bandwidth/kernels.h"
 #include "probes/device/launch.h"

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <memory>
 
@@ -12,6 +11,7 @@
 #include "probes/energy/kernels.h"
 #include "probes/energy/loops.h"
 #include "probes/instructions/workload.h"
+#include "probes/memory_bandwidth/cases.h"
 
 namespace fathom::energy {
 namespace {
@@ -61,34 +61,11 @@ std::vector<Case> instruction_cases(const DeviceFacts& device, const Baseline& b
 
 // Loads, and stores, that each level answers again and again. Data are random bits throughout.
 
-/// A launch of about a millisecond on an H200, so that the gaps between launches do not count.
-constexpr int turns_inside_sm = 2000, turns_l2 = 500;
-
-Case walk_case(const DeviceFacts& device, const MemoryLoop& loop, Level level, std::uint32_t chunks,
-               int turns, const Baseline& baseline) {
-  const int blocks = device.sms * walk_blocks_per_sm(level);
-  const double bytes = static_cast<double>(chunk_bytes) * turns * blocks;
-  Case c = loop_case("memory", loop.id, loop.subject, per_byte, bytes, baseline);
-  c.prepare = [=](Context& context) {
-    cudaStream_t stream = context.stream();
-    const Buffer data = context.buffers().input("walked", chunks * chunk_bytes, Fill::random_bits);
-    const Buffer sums = context.buffers().output("sums", blocks * sizeof(std::uint32_t));
-    const Walk walk{data.data, chunks, turns, sums.as<std::uint32_t>()};
-    const auto words = copy_to_host<std::uint32_t>(data, stream);
-    std::vector<std::uint32_t> of_chunk(chunks);
-    for (std::size_t i = 0; i < words.size(); ++i) of_chunk[i / (chunk_bytes / 4)] += words[i];
-    const auto sum_of = [=](std::size_t block) {
-      std::uint32_t sum = 0;
-      for (int turn = 0; turn < turns; ++turn)
-        sum += of_chunk[(block * chunk_spread + turn) % chunks];
-      return sum;
-    };
-    return workload_of(
-        context, {sums}, [=] { launch_walk(level, walk, blocks, stream); },
-        [=] { return check_elements<std::uint32_t>(sums, stream, "the sum of block", sum_of); });
-  };
-  if (level != Level::shared) c.counters.push_back({"l1_hit_rate"});
-  if (level == Level::l2) c.counters.push_back({"l2_hit_rate"});
+/// The loads of a case of memory_bandwidth.
+Case walk_case(const MemoryLoop& loop, const Case& loads, const Baseline& baseline) {
+  Case c = loop_case("memory", loop.id, loop.subject, per_byte, loads.extras.at("bytes_moved"),
+                     baseline);
+  c.prepare = loads.prepare;
   return c;
 }
 
@@ -122,13 +99,29 @@ Case dram_case(const DeviceFacts& device, const MemoryLoop& loop, copy_bandwidth
 }
 
 std::vector<Case> memory_cases(const DeviceFacts& device, const Baseline& baseline) {
+  using namespace memory_bandwidth;
   const auto& [shared, l1, l2, dram, dram_write] = memory_loops;
-  // A power of two within a quarter of the L2, or half of a partition: all SMs find it there.
-  const std::size_t quarter = std::max<std::size_t>(device.l2_bytes / 4, 2 * chunk_bytes);
-  const auto l2_chunks = static_cast<std::uint32_t>(std::bit_floor(quarter / chunk_bytes));
-  return {walk_case(device, shared, Level::shared, shared_chunks, turns_inside_sm, baseline),
-          walk_case(device, l1, Level::l1, 2, turns_inside_sm, baseline),
-          walk_case(device, l2, Level::l2, l2_chunks, turns_l2, baseline),
+  // A launch of about a millisecond, so that the gaps between launches do not count.
+  constexpr double clocks = 2'000'000, times_as_long = 2.5;
+  const int sms = device.sms;
+  const auto global = [&](const MemoryLoop& loop, Level level, GlobalPlan plan) {
+    plan.sms = sms;
+    plan.traffic = times_as_long * traffic_for(device, level, sms);
+    Case c =
+        walk_case(loop, global_case(device, "energy", loop.id, Suite::standard, plan), baseline);
+    c.counters.push_back({"l1_hit_rate"});
+    if (level == Level::l2) c.counters.push_back({"l2_hit_rate"});
+    return c;
+  };
+  return {walk_case(shared, shared_case(device, Operation::load, 16, 1, 2 * sms, clocks), baseline),
+          global(l1, Level::l1,
+                 {.access = {Operation::load, Path::cached},
+                  .sharing = Sharing::by_all,
+                  .blocks_per_sm = 8,
+                  .warps = 8,
+                  .bytes = 32 * kib}),
+          // Within a quarter of the L2, or half of a partition: all SMs find it there.
+          global(l2, Level::l2, {.blocks_per_sm = 2, .bytes = device.l2_bytes / 4}),
           dram_case(device, dram, copy_bandwidth::Mix::read, baseline),
           dram_case(device, dram_write, copy_bandwidth::Mix::write, baseline)};
 }

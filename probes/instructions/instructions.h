@@ -253,13 +253,12 @@ inline const std::vector<Instruction> wgmma_instructions = [] {
   return all;
 }();
 
-/// Every instruction, in the order of the report.
 std::span<const Instruction> all_instructions();
 
 /// What a throughput counts: "results/clk/SM", or "FMA/clk/SM" of tensor instructions.
 const char* throughput_unit(const Instruction& instruction);
 
-/// What is published of the results that an SM completes of it in a clock.
+/// Results of an SM in a clock.
 std::optional<double> published_rate(const Instruction& instruction, int major, int minor);
 
 /// The most results an SM can have of it in a clock: the published rate, or what the schedulers can

@@ -42,8 +42,6 @@ Case base_case(const Plan& plan, const char* quantity) {
             {"quantity", quantity},
             {"ptx", instruction.ptx}};
   c.suite = quick_if(instruction.quick);
-  c.extras = {
-      {"steps", plan.steps()}, {"warps_per_sm", plan.warps}, {"chains", plan.shape().chains}};
   c.prepare = [plan](Context& context) {
     return prepare(context, plan, plan.variant == Variant::latency ? latency_of : throughput_of);
   };

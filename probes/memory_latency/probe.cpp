@@ -15,7 +15,6 @@
 namespace fathom::memory_latency {
 namespace {
 
-/// What the samples of one case have told besides the metric.
 struct Readings {
   double clocks = 0, nanoseconds = 0;  ///< of all kernels, from their begin to their end
   std::vector<double> means, loads;    ///< of all samples; of `each`: of all loads
@@ -54,7 +53,6 @@ std::map<std::string, double> extras(const Readings& r) {
   const TwoGroups groups = two_groups(r.loads);
   result.insert({{"low_group", groups.low},
                  {"high_group", groups.high},
-                 {"high_group_share", groups.high_share},
                  {"group_separation", groups.separation}});
   return result;
 }
@@ -154,8 +152,6 @@ Case headline(const char* level, const char* instruction, std::size_t bytes, con
   c.prepare = chase_workload(chase, prepare);
   return c;
 }
-
-// The headline of each level: a working set well inside it, both ways to time it.
 
 namespace {
 

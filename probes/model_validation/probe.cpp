@@ -129,7 +129,6 @@ CampaignResult run(Context& context, CounterSession* counters, const std::string
   return result;
 }
 
-/// Every counter must read what the model says of each pattern.
 Case warp_case(Space space, Access op, int bytes) {
   const Instruction of{space, op, bytes};
   Case c;
@@ -183,7 +182,6 @@ int driver_blocks(Occupant kernel, const models::KernelResources& block) {
                             static_cast<std::size_t>(block.dynamic_shared_bytes));
 }
 
-/// Resident blocks of random configurations, by the model and by the driver.
 CampaignResult run_occupancy(Context& context, const KeepGoing& keep_going, Entry& entry) {
   const DeviceFacts& device = context.device();
   const models::SmLimits& sm = models::sm_limits(device.major, device.minor);

@@ -15,8 +15,6 @@
 namespace fathom::topology {
 namespace {
 
-// Which SMs clusters join, and how often each two SMs share a cluster of two blocks.
-
 Blocks grid_of(const ClusterTask& task) {
   constexpr int threads = 32;
   allow_any_cluster(record_placement);
@@ -141,8 +139,6 @@ std::vector<Case> cluster_cases(const DeviceFacts& device) {
   for (const std::uint32_t half : {0, 1}) add(true, 2, pair_blocks_per_sm, half);
   return result;
 }
-
-// One SM at a time: its latency to each line of the L2.
 
 /// Larger than what the pool moves from round to round: line i is the same memory in all cases.
 constexpr std::size_t region_bytes = BufferPool::small_bytes + (std::size_t{8} << 20);

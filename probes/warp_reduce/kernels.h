@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 namespace fathom {
@@ -102,7 +101,6 @@ constexpr const char* name_of(Element element) {
 }
 constexpr int element_bytes(Element element) { return element == Element::f64 ? 8 : 4; }
 
-/// Blocks of one launch.
 std::size_t grid_blocks(const SumKernel& kernel, const SumLayout& layout, int sms);
 /// Blocks that fit an SM at once, as the driver says.
 int resident_blocks(const SumKernel& kernel);
@@ -124,9 +122,7 @@ void launch_reference(Element element, const std::byte* source, std::size_t elem
 void cub_sum(Element element, const std::byte* source, int elements, std::byte* result,
              std::byte* temporary, std::size_t& temporary_bytes, cudaStream_t stream);
 
-// The stage that adds up a warp, and the published one of a block.
-
-/// Ways to add up the 32 values of a warp.
+/// Adds up the 32 values of a warp.
 enum class WarpMethod {
   shuffle_xor,   ///< five exchanges with lane ^ distance: every lane gets the sum
   shuffle_down,  ///< five exchanges with lane + distance: lane 0 gets it

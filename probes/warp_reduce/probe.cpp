@@ -209,7 +209,6 @@ Expectation expectation(const DeviceFacts& device, const Sum& sum, std::size_t b
                       1e6 * combining_seconds)};
 }
 
-/// What sums and the copy have in common: bytes over time, against what the DRAM can move.
 Case bandwidth_case(const DeviceFacts& device, std::string name, double bytes, bool bounded) {
   Case c;
   c.name = std::move(name);

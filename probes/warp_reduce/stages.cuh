@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <tuple>
 
 #include "probes/device/launch.h"
