@@ -18,14 +18,6 @@ Conclude conclusion_of(std::string_view probe) {
   return {};
 }
 
-void leave_out_unmeasured(std::vector<Fact>& facts, std::initializer_list<const char*> ids) {
-  for (const char* id : ids) {
-    const auto is_such = [&](const Fact& fact) { return fact.id.starts_with(id); };
-    if (std::ranges::none_of(facts, [&](const Fact& f) { return is_such(f) && f.value; }))
-      std::erase_if(facts, is_such);
-  }
-}
-
 void draw_regimes(View& view, const Segmentation& curve, const std::string& x_unit,
                   const std::string& y_unit) {
   const auto u = [&](double x) { return ramp_coordinate(curve.scale, x); };

@@ -28,10 +28,6 @@ Conclude conclusion_of(std::string_view probe);
 
 // What the conclusions of several draw on.
 
-/// Facts that nothing measures any more are stated of older documents alone: those whose ids begin
-/// with one of these go where none of them has a value.
-void leave_out_unmeasured(std::vector<Fact>& facts, std::initializer_list<const char*> ids);
-
 /// Adds a curve's regimes to the plot that shows it: a stretch each, plateaus with their level in
 /// `y_unit` as label, and where a plateau ends a marker with the last x that it holds, in `x_unit`.
 /// Units as in format_quantity.

@@ -7,7 +7,7 @@
 //   start(thread, chain), operands(lane)         on the host: never zeros
 //   reference(group, operands, parity)           on the host: one step of all `threads`
 //   whole_chain            whether a chain's end is checked too, as `right` has it: not where
-//                          errors add up
+//                          errors add up or the result is the GPU's own
 //   right(want, got)       whether a step's result is right
 //   randomise(operands, lane)                    on the host: see Kernels; may lack
 // and sizes that it may set apart from LaneOp's.
@@ -268,8 +268,9 @@ Kernels kernels_of(const std::string& op) {
                   .start_threads = Op::threads,
                   .writing_warps = Op::writing_warps,
                   .check = check_chains<Op>};
-  kernels.latency = {1, Op::latency_short_steps, Op::latency_short_steps + Op::latency_steps,
-                     latency_chain<Op>};
+  if constexpr (Op::latency_steps > 0)
+    kernels.latency = {1, Op::latency_short_steps, Op::latency_short_steps + Op::latency_steps,
+                       latency_chain<Op>};
   if constexpr (Op::throughput_steps > 0)
     kernels.throughput = {Op::throughput_chains, 0, Op::throughput_steps, throughput_chains<Op>};
   kernels.fill = [](int chains, std::byte* starts, std::byte* operands) {

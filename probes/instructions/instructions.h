@@ -16,8 +16,7 @@ using models::TensorType;
 struct Instruction {
   std::string id{};       ///< of facts and cases: "ffma"
   std::string subject{};  ///< as a reader knows it: "FFMA"
-  std::string family{}, ptx{};
-  std::string op{};  ///< empty: it is in older documents alone
+  std::string family{}, ptx{}, op{};
   /// What a step becomes: any of these machine instructions, or of names that go on with a dot.
   std::vector<std::string> sass{};
   int since = 75;            ///< lowest compute capability, 10 x major + minor
@@ -27,6 +26,7 @@ struct Instruction {
   double results = 32;  ///< of one warp in one step: lanes, halves, multiply-adds
   int per_step = 1;     ///< machine instructions a step, at least
   bool counted = true;  ///< whether they are `per_step` and no more
+  double divisor = 1;   ///< a step's latency is that of so many
   std::optional<NativeOperation> native{};
   std::optional<TensorType> tensor{};
   /// Whether the bound is what this instruction is known to reach on every chip that has it.
@@ -41,7 +41,7 @@ struct Instruction {
   /// Whether programs with it run there, if only because the compiler makes it of others.
   bool compiles_for(int major, int minor) const {
     const int capability = 10 * major + minor;
-    return !op.empty() && (hopper_only ? capability == 90 : capability >= since);
+    return hopper_only ? capability == 90 : capability >= since;
   }
   bool runs_on(int major, int minor) const {
     const int capability = 10 * major + minor;
@@ -179,10 +179,12 @@ inline const Instruction warp_instructions[] = {
         {.one_block = true, .quick = true}),
     row("membar_sys", "MEMBAR.SYS", "fence", "membar.sys", "MembarSys", {"MEMBAR"}, 1500,
         {.one_block = true}),
-    // Of older documents: nothing measures them now.
-    row("clock", "clock and IMNMX", "register", "", "", {}, 0),
-    row("s2r", "S2R and IADD3", "register", "", "", {}, 0),
-    row("branch", "turn of a short loop", "branch", "", "", {}, 0),
+    row("clock", "clock and IMNMX", "register", "mov.u32 %clock, max.u32", "ReadClock",
+        {"CS2R.32", "S2UR", "S2R"}, 30, {.counted = false, .usual_rate = 8}),
+    row("s2r", "S2R and IADD3", "register", "mov.u32 %smid, add.u32", "ReadSpecialRegister",
+        {"S2R", "S2UR"}, 30, {.counted = false, .usual_rate = 4}),
+    row("branch", "turn of a short loop", "branch", "xor.b32, shl.b32, sub.u32, setp.ne.u32, bra",
+        "LoopBranch", {"LOP3"}, 800, {.divisor = 32}),
 };
 
 /// One warp's mma.sync: results are multiply-adds. Hopper multiplies e4m3 in wgmma alone: for

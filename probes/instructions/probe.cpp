@@ -20,7 +20,8 @@ double latency_of(const Plan& plan, const std::vector<long long>& clocks) {
       static_cast<double>(plan.iterations) * (plan.shape().steps - plan.shape().short_steps);
   std::vector<double> cycles;
   for (auto c = clocks.begin(); c != clocks.end(); c += clocks_per_warp)
-    cycles.push_back(static_cast<double>((c[3] - c[2]) - (c[1] - c[0])) / steps);
+    cycles.push_back(static_cast<double>((c[3] - c[2]) - (c[1] - c[0])) / steps /
+                     plan.instruction.divisor);
   return median(cycles);
 }
 
@@ -87,7 +88,7 @@ std::vector<Case> cases(const DeviceFacts& device) {
   for (const Instruction& instruction : all_instructions()) {
     if (!instruction.runs_on(device.major, device.minor)) continue;
     const Kernels& kernels = find_kernels(instruction.op);
-    result.push_back(latency_case(instruction, kernels, device));
+    if (kernels.latency.chains > 0) result.push_back(latency_case(instruction, kernels, device));
     if (kernels.throughput.chains > 0) result.push_back(throughput_case(instruction, device));
   }
   return result;

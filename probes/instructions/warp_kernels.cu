@@ -3,7 +3,7 @@
 
 #include "probes/instructions/chain.cuh"
 
-// What the lanes of a warp do together; barriers and fences.
+// What the lanes of a warp do together; barriers, fences, special registers and a loop's branch.
 
 namespace fathom::instructions {
 namespace {
@@ -108,10 +108,47 @@ FATHOM_WAIT(MembarCta, "membar.cta;")
 FATHOM_WAIT(MembarGl, "membar.gl;")
 FATHOM_WAIT(MembarSys, "membar.sys;")
 
+/// The clock, with a maximum: a value that nobody uses would not be read. It must be a little later
+/// than what was read before, or the same where its 32 bits ran over.
+struct ReadClock : WordOp<ReadClock> {
+  static constexpr int latency_steps = 0;
+  static constexpr bool whole_chain = false;
+  static Word start(int, int chain) { return chain; }
+  static bool right(Word before, Word now) { return now > 1000 && now - before < 1'000'000; }
+  FATHOM_STEP("+r", x, "{.reg .u32 t; mov.u32 t, %%clock; max.u32 %0, %0, t;}")
+};
+
+/// The number of the SM, added: it is the same in every step, and no GPU has as many as 1024.
+struct ReadSpecialRegister : WordOp<ReadSpecialRegister> {
+  static constexpr int latency_steps = 0;
+  static constexpr bool whole_chain = false;
+  static bool right(Word before, Word now) { return now - before < 1024; }
+  FATHOM_STEP("+r", x, "{.reg .u32 t; mov.u32 t, %%smid; add.u32 %0, %0, t;}")
+};
+
+/// A loop that does next to nothing: an addition, the counter, the comparison and the branch.
+struct LoopBranch : WordOp<LoopBranch> {
+  static constexpr int latency_short_steps = 2, latency_steps = 8, throughput_steps = 0;
+  static constexpr Word turns = 32;
+  static Operands operands(int lane) { return {{turns, turns}, {hashed(lane), hashed(lane + 32)}}; }
+  static __device__ void step(Word& x, const Operands& o, int i) {
+    asm volatile(
+        "{.reg .pred again;\n .reg .u32 left;\n mov.u32 left, %1;\n"
+        "turn: .pragma \"nounroll\";\n xor.b32 %0, %0, %2;\n shl.b32 %0, %0, 1;\n"
+        "sub.u32 left, left, 1;\n setp.ne.u32 again, left, 0;\n @again bra turn;\n}"
+        : "+r"(x)
+        : "r"(o.a[i]), "r"(o.b[i]));
+  }
+  static Word next(Word x, Word a, Word b) {
+    for (Word left = a; left != 0; --left) x = (x ^ b) << 1;
+    return x;
+  }
+};
+
 }  // namespace
 
 FATHOM_KERNELS(warp_kernels, ShflBfly, ShflIdx, Ballot, MatchAny, ReduxMax, BarSync, SyncWarp,
-               MembarCta, MembarGl, MembarSys)
+               MembarCta, MembarGl, MembarSys, ReadClock, ReadSpecialRegister, LoopBranch)
 
 const Kernels& find_kernels(std::string_view op) {
   for (const auto list : {arithmetic_kernels(), warp_kernels(), mma_kernels(), wgmma_kernels()})

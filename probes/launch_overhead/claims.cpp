@@ -9,8 +9,6 @@ constexpr const char* no_programmatic =
     "this GPU lacks programmatic dependent launch (it came with compute capability 9.0), or its "
     "cases were left out of this run";
 
-constexpr const char* by_arguments = "kernel launch by size of arguments";
-
 std::vector<FactRow> rows() {
   const auto row = [](const char* id, const char* subject, const char* quantity, const char* method,
                       AxisFilter where, const char* absent = left_out) -> FactRow {
@@ -33,7 +31,7 @@ std::vector<FactRow> rows() {
       row("launch.graph_node", "kernel node of a straight graph", "time from one to the next",
           timer, {{"sweep", "chain"}, {"what", in_graph}, {"kernels", 256}}),
       row("launch.graph_node_fan_out", "kernel node of a fan-out of 256", "time per node", timer,
-          {{"sweep", "chain"}, {"what", "graph, fan-out"}, {"kernels", 256}}),
+          {{"sweep", "chain"}, {"what", fan_out_graph}, {"kernels", 256}}),
       row("launch.stream_gap", "dependent kernels in a stream", "gap", timer,
           {{"sweep", "gap"}, {"what", in_stream}, {"programmatic", "no"}}),
       row("launch.pdl_gap", "dependent kernels in a stream, programmatic dependent launch", "gap",
@@ -52,11 +50,9 @@ std::vector<FactRow> rows() {
            synchronize_after_flag),
       host("launch.synchronize_idle", "cudaStreamSynchronize of an idle stream", cost,
            synchronize_idle),
-      host("launch.stream_query", "cudaStreamQuery of an idle stream", cost,
-           "query an idle stream"),
-      host("launch.event_record", "cudaEventRecord", cost, "record an event"),
-      host("launch.event_query", "cudaEventQuery of a completed event", cost,
-           "query a completed event"),
+      host("launch.stream_query", "cudaStreamQuery of an idle stream", cost, query_idle),
+      host("launch.event_record", "cudaEventRecord", cost, record_event),
+      host("launch.event_query", "cudaEventQuery of a completed event", cost, query_event),
       host("launch.graph_host_cost", "launch of a graph of one empty kernel between two others",
            cost, graph_launch, {{"kernels", 1}}),
       host("launch.graph_latency",
@@ -64,9 +60,9 @@ std::vector<FactRow> rows() {
            "cudaStreamSynchronize",
            "latency", graph_launch_and_synchronize, {{"kernels", 1}}),
       host("launch.arguments_4096_host_cost", "kernel launch with 4096 B of arguments", cost,
-           by_arguments, {{"arguments (B)", 4096}}),
+           launch_with_argument_bytes, {{"arguments (B)", 4096}}),
       host("launch.arguments_32764_host_cost", "kernel launch with 32764 B of arguments", cost,
-           by_arguments, {{"arguments (B)", 32764}}),
+           launch_with_argument_bytes, {{"arguments (B)", 32764}}),
       row("launch.arguments_32764_kernel", "empty kernel with 32764 B of arguments",
           "time on the GPU", "events around a graph of such kernels",
           {{"sweep", "arguments"}, {"arguments (B)", 32764}}),
@@ -86,8 +82,8 @@ std::vector<View> views() {
           plot("Time of an empty kernel by its grid", {{"sweep", {"grid"}}}, "blocks", "Time (s)",
                {"threads"}, logarithmic),
           plot("Host's cost of a launch by size of arguments",
-               {{"sweep", {"host"}}, {"what", {by_arguments}}}, "arguments (B)", "Time (s)",
-               {"what"}, logarithmic)};
+               {{"sweep", {"host"}}, {"what", {launch_with_argument_bytes}}}, "arguments (B)",
+               "Time (s)", {"what"}, logarithmic)};
 }
 
 }  // namespace
@@ -102,10 +98,7 @@ Findings conclude(std::span<const Entry> entries) {
           "between dependent kernels is {launch.stream_gap}, and {launch.pdl_gap} with "
           "programmatic dependent launch.",
       .views = views()};
-  Findings findings = evaluate(all, entries);
-  leave_out_unmeasured(findings.facts, {"launch.graph_node_fan_out", "launch.stream_query",
-                                        "launch.event_", "launch.arguments_"});
-  return findings;
+  return evaluate(all, entries);
 }
 
 }  // namespace fathom::launch_overhead

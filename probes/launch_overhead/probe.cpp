@@ -22,17 +22,30 @@ Case make_case(const char* sweep, const std::string& what, const Axes& more, boo
   return c;
 }
 
-/// There is nothing in an empty kernel that could be checked.
-std::vector<Case> empty_cases(const DeviceFacts&) {
-  constexpr int threads = 32, blocks = 1;
-  Case c = make_case("grid", "empty kernel", {{"threads", threads}, {"blocks", blocks}}, true);
-  c.value = [](double seconds) { return seconds; };
-  c.prepare = [=](Context& context) {
-    Workload workload;
-    workload.launch = [=, stream = context.stream()] { launch_empty(blocks, threads, stream); };
-    return workload;
+std::vector<Case> grid_cases(const DeviceFacts& device) {
+  std::vector<Case> cases;
+  // There is nothing in an empty kernel that could be checked.
+  const auto add = [&](const char* sweep, const Axes& more, bool quick, auto launch) {
+    Case& c = cases.emplace_back(make_case(sweep, "empty kernel", more, quick));
+    c.value = [](double seconds) { return seconds; };
+    c.prepare = [=](Context& context) {
+      Workload workload;
+      workload.launch = [=, stream = context.stream()] { launch(stream); };
+      return workload;
+    };
   };
-  return {c};
+  for (const int threads : {32, 1024}) {
+    for (const int a_sm : {0, 1, 4, 16, 64, 256}) {  // 0: one block in all
+      const int blocks = a_sm == 0 ? 1 : a_sm * device.sms;
+      add("grid", {{"threads", threads}, {"blocks", blocks}},
+          a_sm >= 64 || (a_sm == 0 && threads == 32),
+          [=](cudaStream_t stream) { launch_empty(blocks, threads, stream); });
+    }
+  }
+  for (const int bytes : argument_bytes)
+    add("arguments", {{"arguments (B)", bytes}}, false,
+        [=](cudaStream_t stream) { launch_with_arguments(bytes, stream); });
+  return cases;
 }
 
 // Kernels one after the other, timed by the global timer that the kernels themselves read. All of
@@ -65,17 +78,23 @@ std::function<void()> launching(GraphExec graph, cudaStream_t stream) {
   };
 }
 
-/// From the first stamp to the last over the steps from each of the empty kernels to the next.
-Case chain_case(bool graph, int kernels, bool quick) {
-  Case c = make_case("chain", graph ? in_graph : in_stream, {{"kernels", kernels}}, quick);
+/// From the first stamp to the last over the steps in between: of empty kernels in a row, those
+/// from each to the next; of a fan-out, the kernels.
+Case chain_case(const char* where, int kernels, bool quick) {
+  Case c = make_case("chain", where, {{"kernels", kernels}}, quick);
+  const bool stream_order = where == std::string_view(in_stream);
+  const bool fans_out = where == std::string_view(fan_out_graph);
+  const int steps = fans_out ? kernels : kernels + 1;
   c.prepare = [=](Context& context) {
     cudaStream_t stream = context.stream();
     const Buffer stamps = context.buffers().output("stamps", 2 * sizeof(long long));
     auto* slots = stamps.as<long long>();
     std::function<void()> launch = [=] { launch_row(kernels, slots, stream); };
-    if (graph) launch = launching(capture_graph(launch, stream), stream);
+    if (!stream_order)
+      launch =
+          launching(fans_out ? fan_out(kernels, slots) : capture_graph(launch, stream), stream);
     return stamped(context, stamps, std::move(launch), [=](const Stamps& t) {
-      return static_cast<double>(t[1] - t[0]) * nanosecond / (kernels + 1);
+      return static_cast<double>(t[1] - t[0]) * nanosecond / steps;
     });
   };
   return c;
@@ -103,9 +122,11 @@ Case gap_case(bool graph, bool programmatic) {
 }
 
 std::vector<Case> chain_cases(const DeviceFacts& device) {
-  std::vector<Case> cases{chain_case(false, stream_kernels, true)};
+  std::vector<Case> cases{chain_case(in_stream, stream_kernels, true)};
   for (const int kernels : {1, 4, 16, 64, 256, 512})
-    cases.push_back(chain_case(true, kernels, kernels == 256));
+    cases.push_back(chain_case(in_graph, kernels, kernels == 256));
+  for (const int kernels : {4, 16, 64, 256, 512})
+    cases.push_back(chain_case(fan_out_graph, kernels, kernels == 256));
   for (const bool graph : {false, true})
     for (const bool programmatic : {false, true})
       if (!programmatic || device.major >= 9) cases.push_back(gap_case(graph, programmatic));
@@ -127,7 +148,7 @@ void synchronize(cudaStream_t stream) { FATHOM_CUDA(cudaStreamSynchronize(stream
 
 /// Times calls or round trips on the stream, which is emptied after the clock has stopped.
 template <class Call>
-std::function<double()> batched(cudaStream_t stream, int calls, Call call) {
+std::function<double()> batched(cudaStream_t stream, Call call, int calls = batch) {
   return [=] {
     const double seconds = host_seconds([&] {
       for (int i = 0; i < calls; ++i) call(stream);
@@ -135,6 +156,11 @@ std::function<double()> batched(cudaStream_t stream, int calls, Call call) {
     synchronize(stream);
     return seconds / calls;
   };
+}
+
+template <class Call>
+MakeSampler calls_of(Call call, int calls = batch) {
+  return [=](Context& context) { return batched(context.stream(), call, calls); };
 }
 
 /// The mean of several rounds, each of which returns its seconds.
@@ -178,21 +204,10 @@ std::vector<Case> host_cases(const DeviceFacts&) {
       return workload;
     };
   };
-  add(
-      kernel_launch, true,
-      [](Context& context) {
-        return batched(
-            context.stream(), batch, [](cudaStream_t on) { launch_empty(1, 1, on); });
-      });
-  add(
-      launch_and_synchronize, true,
-      [](Context& context) {
-        return batched(
-            context.stream(), round_trips,
-            [](cudaStream_t on) { launch_empty(1, 1, on), synchronize(on); });
-      });
-  add(synchronize_idle, true,
-      [](Context& context) { return batched(context.stream(), batch, synchronize); });
+  const auto launch = [](cudaStream_t stream) { launch_empty(1, 1, stream); };
+  add(kernel_launch, true, calls_of(launch));
+  add(launch_and_synchronize, true,
+      calls_of([=](cudaStream_t stream) { launch(stream), synchronize(stream); }, round_trips));
   for (const bool until_flag : {true, false})
     add(until_flag ? launch_until_flag : synchronize_after_flag, true, [=](Context& context) {
       return mean_of([=, stream = context.stream(), flag = std::make_shared<Flag>()] {
@@ -200,6 +215,23 @@ std::vector<Case> host_cases(const DeviceFacts&) {
         const double after = host_seconds([&] { synchronize(stream); });
         return until_flag ? before : after;
       });
+    });
+  for (const int bytes : argument_bytes)
+    add(launch_with_argument_bytes, bytes == 4096,
+        calls_of([=](cudaStream_t stream) { launch_with_arguments(bytes, stream); }),
+        {{"arguments (B)", bytes}});
+  add(synchronize_idle, true, calls_of(synchronize));
+  add(query_idle, false,
+      calls_of([](cudaStream_t stream) { FATHOM_CUDA(cudaStreamQuery(stream)); }));
+  for (const bool records : {true, false})
+    add(records ? record_event : query_event, true, [=](Context& context) {
+      const auto event = std::make_shared<Event>(make_event());
+      const auto record = [=](cudaStream_t on) { FATHOM_CUDA(cudaEventRecord(event->get(), on)); };
+      if (records) return batched(context.stream(), record);
+      record(context.stream());
+      synchronize(context.stream());
+      return batched(context.stream(),
+                     [=](cudaStream_t) { FATHOM_CUDA(cudaEventQuery(event->get())); });
     });
   // Straight graphs of empty kernels, between two stamps.
   for (const int nodes : {1, 16, 64, 256, 1024}) {
@@ -210,7 +242,8 @@ std::vector<Case> host_cases(const DeviceFacts&) {
         const auto row = [=] { launch_row(nodes, stamps.as<long long>(), stream); };
         const auto start = launching(capture_graph(row, stream), stream);
         if (synchronizes)
-          return batched(stream, round_trips, [=](cudaStream_t on) { start(), synchronize(on); });
+          return batched(
+              stream, [=](cudaStream_t on) { start(), synchronize(on); }, round_trips);
         // One at a time: a second launch of the same graph may wait for the first.
         return mean_of([=] {
           const double seconds = host_seconds(start);
@@ -233,11 +266,12 @@ const Probe probe{
     .method =
         "On the GPU: kernels that are all queued before the first may run, timed by events, or by "
         "the global timer that kernels read. Kernels whose gap is measured work for some "
-        "microseconds each. On the host: the steady clock around calls on a stream that nothing "
-        "else uses, 64 calls or 16 round trips to a sample. For what cudaStreamSynchronize itself "
-        "takes the host first spins on a flag in its memory that the kernel raises.",
+        "microseconds each; none may begin its work before the one it depends on is done. On the "
+        "host: the steady clock around calls on a stream that nothing else uses, 64 calls or 16 "
+        "round trips to a sample. For what cudaStreamSynchronize itself takes the host first spins "
+        "on a flag in its memory that the kernel raises.",
     .conclude = conclude,
-    .cases = {empty_cases, chain_cases, host_cases}};
+    .cases = {grid_cases, chain_cases, host_cases}};
 
 }  // namespace
 }  // namespace fathom::launch_overhead

@@ -180,7 +180,7 @@ std::vector<View> views(std::span<const Entry> entries) {
 }  // namespace
 
 Findings conclude(std::span<const Entry> entries) {
-  Findings findings = evaluate(
+  return evaluate(
       {.facts = fact_rows(entries),
        .answer =
            "The link to the host carries {host.bandwidth} to the GPU and {host.d2h_bandwidth} back "
@@ -190,8 +190,6 @@ Findings conclude(std::span<const Entry> entries) {
            "measured ({peer.bandwidth reason})].",
        .views = views(entries)},
       entries);
-  leave_out_unmeasured(findings.facts, {"host.sm_"});
-  return findings;
 }
 
 }  // namespace fathom::links

@@ -8,12 +8,22 @@
 namespace fathom::links {
 namespace {
 
+/// Queues a copy by a kernel of the current device, of a multiple of 16 bytes. Its blocks fill a
+/// GPU like the own one, shared by `copies` that run side by side.
+void queue_copy(const Machine& machine, const void* from, void* to, std::size_t bytes, int copies,
+                cudaStream_t stream) {
+  const int blocks = machine.device.sms * (machine.device.threads_per_sm / copy_threads) / copies;
+  const std::size_t packs = bytes / sizeof(uint4);
+  launch(copy_packs, threads_for(packs, copy_threads, blocks), stream,
+         static_cast<const uint4*>(from), static_cast<uint4*>(to), packs);
+}
+
 std::optional<Bound> times(const std::optional<Bound>& bound, double factor) {
   if (!bound || factor == 1) return bound;
   return Bound{bound->value * factor, fmt::format("{} x ({})", factor, bound->source)};
 }
 
-// Host memory to the GPU and back, by copy engines.
+// Host memory to the GPU and back, by copy engines and by kernels.
 
 struct Direction {
   const char* name;
@@ -43,7 +53,15 @@ struct HostBuffers {
 };
 using SharedBuffers = std::shared_ptr<HostBuffers>;
 
+/// Pinned host memory as kernels address it.
+std::byte* mapped(std::byte* host) {
+  void* device = nullptr;
+  FATHOM_CUDA(cudaHostGetDevicePointer(&device, host, 0));
+  return static_cast<std::byte*>(device);
+}
+
 struct HostRun {
+  bool sm;      ///< by a kernel; else by the copy engine
   bool pinned;  ///< memory; else pageable
   Direction direction;
   std::size_t bytes;
@@ -55,13 +73,16 @@ Workload host_workload(Context& context, const SharedMachine& machine, const Sha
   buffers->make(run.pinned, node);
   const HostBuffers& host = *buffers;
   cudaStream_t stream = context.stream();
-  const auto copy = [=](void* to, const void* from, cudaStream_t on) {
-    FATHOM_CUDA(cudaMemcpyAsync(to, from, run.bytes, cudaMemcpyDefault, on));
+  std::byte* sent = run.sm ? mapped(host.sent.get()) : host.sent.get();
+  std::byte* received = run.sm ? mapped(host.received.get()) : host.received.get();
+  const auto transfer = [=](const void* from, void* to, cudaStream_t on) {
+    if (run.sm)
+      queue_copy(*machine, from, to, run.bytes, run.direction.both() ? 2 : 1, on);
+    else
+      FATHOM_CUDA(cudaMemcpyAsync(to, from, run.bytes, cudaMemcpyDefault, on));
   };
-  const auto in = [=, &node, &host] { copy(node.received(), host.sent.get(), stream); };
-  const auto out = [=, &node, &host](cudaStream_t on) {
-    copy(host.received.get(), node.sent(), on);
-  };
+  const auto in = [=, &node] { transfer(sent, node.received(), stream); };
+  const auto out = [=, &node](cudaStream_t on) { transfer(node.sent(), received, on); };
   Workload workload;
   // The driver itself moves pageable memory through memory of its own, and waits for it.
   workload.host_paced = !run.pinned;
@@ -99,19 +120,20 @@ Workload host_workload(Context& context, const SharedMachine& machine, const Sha
 
 Case host_case(const SharedMachine& machine, const SharedBuffers& buffers, const HostRun& run) {
   const char* memory = run.pinned ? "pinned" : "pageable";
+  const char* engine = run.sm ? "SM" : "copy engine";
   const int both = run.direction.both() ? 2 : 1;
   Case c =
-      transfer_case(fmt::format("host/{}/copy engine/{}/{}", memory, run.direction.name, run.bytes),
+      transfer_case(fmt::format("host/{}/{}/{}/{}", memory, engine, run.direction.name, run.bytes),
                     {{"link", "host"},
                      {"memory", memory},
-                     {"engine", "copy engine"},
+                     {"engine", engine},
                      {"direction", run.direction.name},
                      {"size", static_cast<std::int64_t>(run.bytes)}},
                     static_cast<double>(run.bytes) * both, *machine);
   c.bound = times(machine->topology.gpus.at(machine->device.ordinal).pcie, both);
   const bool headline = run.bytes == largest_bytes;
   c.precision = headline ? headline_precision : curve_precision;
-  c.suite = quick_if(headline && run.pinned);
+  c.suite = quick_if(headline && run.pinned && !run.sm);
   c.prepare = [=](Context& context) { return host_workload(context, machine, buffers, run); };
   return c;
 }
@@ -119,7 +141,7 @@ Case host_case(const SharedMachine& machine, const SharedBuffers& buffers, const
 /// A copy so small that nothing but its beginning and its end counts.
 Case host_latency_case(const SharedMachine& machine, const SharedBuffers& buffers,
                        Direction direction) {
-  Case c = host_case(machine, buffers, {true, direction, 4});
+  Case c = host_case(machine, buffers, {false, true, direction, 4});
   c.name = fmt::format("host/latency/{}", direction.name);
   c.axes[0] = {"link", "host, latency"};
   c.suite = Suite::quick;
@@ -157,17 +179,12 @@ struct PeerRun {
   int copies = copies_per_launch;
 };
 
-/// Copies by kernels are of a multiple of 16 bytes; their blocks fill a GPU like the own one.
 void queue_copies(const Machine& machine, const PeerRun& run, const Node& from, const Node& to,
                   const Node& on) {
   const OnDevice here(on.ordinal);
-  const std::size_t packs = run.bytes / sizeof(uint4);
-  const int blocks = machine.device.sms * (machine.device.threads_per_sm / copy_threads);
   for (int i = 0; i < run.copies; ++i)
     if (run.engine.by_sm)  // a pair is of one kind, as a rule
-      launch(copy_packs, threads_for(packs, copy_threads, blocks), on.stream(),
-             reinterpret_cast<const uint4*>(from.sent()), reinterpret_cast<uint4*>(to.received()),
-             packs);
+      queue_copy(machine, from.sent(), to.received(), run.bytes, 1, on.stream());
     else
       FATHOM_CUDA(cudaMemcpyPeerAsync(to.received(), to.ordinal, from.sent(), from.ordinal,
                                       run.bytes, on.stream()));
@@ -283,10 +300,11 @@ std::vector<Case> host_cases(const SharedMachine& machine) {
     if (!direction.both()) cases.push_back(host_latency_case(machine, pinned, direction));
   for (const std::size_t bytes : sizes()) {
     for (const Direction& direction : directions) {
-      cases.push_back(host_case(machine, pinned, {true, direction, bytes}));
+      for (const bool sm : {false, true})
+        cases.push_back(host_case(machine, pinned, {sm, true, direction, bytes}));
       // Two threads of the host would be needed for both directions at once.
       if (!direction.both())
-        cases.push_back(host_case(machine, pageable, {false, direction, bytes}));
+        cases.push_back(host_case(machine, pageable, {false, false, direction, bytes}));
     }
   }
   return cases;

@@ -18,8 +18,8 @@ inline constexpr int word_threads = 256, word_blocks = 4096;
 __global__ void fill(std::uint32_t* out, std::size_t words, std::uint32_t source);
 
 /// Copies so many packs between memory that the current device reaches, by any number of blocks of
-/// `copy_threads`. Loads are ld.global.cv, which no cache may answer with words of the launch
-/// before.
+/// `copy_threads`. Loads are ld.global.cv, which no cache may answer with the host's words of the
+/// launch before.
 inline constexpr int copy_threads = 256;
 __global__ void copy_packs(const uint4* from, uint4* to, std::size_t packs);
 

@@ -222,6 +222,12 @@ PrepareChase in_constants(bool cold = false) {
   };
 }
 
+LaunchChase in_parameters(Context&, Chase& chase) {
+  return [words = parameter_words(chase.chain)](const Chase& with_report, cudaStream_t stream) {
+    launch_parameter_chase(*words, with_report, stream);
+  };
+}
+
 Chase constant_chase(std::size_t bytes, Timed timed) {
   const Chain chain = spread(bytes, constant_line);
   return {.chain = chain,
@@ -231,8 +237,8 @@ Chase constant_chase(std::size_t bytes, Timed timed) {
 }
 
 /// Each load from another 256 bytes, so that none finds what a miss before it brought along.
-Chase first_use(Timed timed) {
-  const Chain chain = spread(constant_bytes, 256);
+Chase first_use(std::size_t bytes, Timed timed) {
+  const Chain chain = spread(bytes, 256);
   return {.chain = chain,
           .loads = static_cast<int>(chain.count) / chase_unroll * chase_unroll,
           .timed = timed};
@@ -242,12 +248,16 @@ void add_constants(std::vector<Case>& result) {
   for (const Timed timed : {Timed::mean, Timed::each}) {
     // Far within the 2 KiB of the first level and far beyond them (Jia et al., 2018).
     constexpr std::size_t within = 1024, beyond = 16 * kib;
-    result.insert(result.end(), {headline("constant L1", "ld.const", within,
-                                          constant_chase(within, timed), in_constants()),
-                                 headline("constant L1.5", "ld.const", beyond,
-                                          constant_chase(beyond, timed), in_constants()),
-                                 headline("constant L2", "ld.const", constant_bytes,
-                                          first_use(timed), in_constants(true))});
+    const Chase first = constant_chase(within, timed), second = constant_chase(beyond, timed);
+    result.insert(result.end(),
+                  {headline("constant L1", "ld.const", within, first, in_constants()),
+                   headline("constant L1.5", "ld.const", beyond, second, in_constants()),
+                   headline("constant L2", "ld.const", constant_bytes,
+                            first_use(constant_bytes, timed), in_constants(true)),
+                   headline("parameters L1", "ld.param", within, first, in_parameters),
+                   headline("parameters L1.5", "ld.param", beyond, second, in_parameters),
+                   headline("parameters first use", "ld.param", parameter_bytes,
+                            first_use(parameter_bytes, timed), in_parameters)});
   }
   const std::set<std::size_t> coarse = geometric(512, constant_bytes, 2, constant_line);
   std::set<std::size_t> sizes = geometric(512, constant_bytes, 4, constant_line);

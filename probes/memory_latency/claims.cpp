@@ -213,7 +213,6 @@ Findings conclude(std::span<const Entry> entries) {
                  "from the L1, {l2.latency:.1f} from the L2 and {dram.latency:.1f} from DRAM; the "
                  "L1 holds up to {l1.size}, the L2 {l2.size}."},
       entries);
-  leave_out_unmeasured(findings.facts, {"param."});
   findings.views = views(entries, findings.facts);
   return findings;
 }

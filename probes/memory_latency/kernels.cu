@@ -90,6 +90,16 @@ struct Constant {
   }
 };
 
+/// Addresses are byte offsets into words that the launch brought along: the constant bank of the
+/// kernel's parameters.
+struct Parameter {
+  const ParameterWords& words;
+  __device__ std::uint32_t load(std::uint32_t p) const {
+    return *reinterpret_cast<const std::uint32_t*>(
+        reinterpret_cast<const std::byte*>(words.values) + p);
+  }
+};
+
 /// Addresses are texel indices.
 struct Texture {
   cudaTextureObject_t object;
@@ -110,6 +120,11 @@ __device__ void chase_alone(const Space& space, const Chase& chase) {
 template <Timed timed>
 __global__ void chase_constant(Chase chase) {
   chase_alone<timed>(Constant{}, chase);
+}
+
+template <Timed timed>
+__global__ void chase_parameters(const __grid_constant__ ParameterWords words, Chase chase) {
+  chase_alone<timed>(Parameter{words}, chase);
 }
 
 template <Timed timed>
@@ -199,6 +214,11 @@ void copy_to_constant_memory(const std::uint32_t* words, cudaStream_t stream) {
 
 void launch_constant_chase(const Chase& chase, cudaStream_t stream) {
   with_timed(chase.timed, [&](auto how) { launch(chase_constant<how>, {1, 1}, stream, chase); });
+}
+
+void launch_parameter_chase(const ParameterWords& words, const Chase& chase, cudaStream_t stream) {
+  with_timed(chase.timed,
+             [&](auto how) { launch(chase_parameters<how>, {1, 1}, stream, words, chase); });
 }
 
 void launch_texture_chase(cudaTextureObject_t texture, const Chase& chase, cudaStream_t stream) {

@@ -2,6 +2,7 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -95,6 +96,20 @@ int largest_cluster(int major, int shared_bytes);
 /// memory; asynchronous. Doing it again leaves the constant caches without them.
 void copy_to_constant_memory(const std::uint32_t* words, cudaStream_t stream);
 void launch_constant_chase(const Chase& chase, cudaStream_t stream);
+
+/// What a kernel's parameters hold beside its other arguments: of 32,764 bytes (CUDA C++
+/// Programming Guide, "Function Parameters", from compute capability 7.0 on) a round number.
+inline constexpr int parameter_bytes = 31 * 1024;
+struct ParameterWords {
+  std::uint32_t values[parameter_bytes / 4];
+};
+inline std::shared_ptr<const ParameterWords> parameter_words(const Chain& chain) {
+  const auto words = std::make_shared<ParameterWords>();
+  std::ranges::copy(index_image(chain, parameter_bytes), words->values);
+  return words;
+}
+/// The chain, whose base is 0, lies in the words.
+void launch_parameter_chase(const ParameterWords& words, const Chase& chase, cudaStream_t stream);
 
 /// Straight-line code is in blocks, sixteen bytes an instruction (Volta and later). Two
 /// instructions of a block compare and leave after the last block wanted; each of the others adds 1

@@ -70,7 +70,8 @@ class ThreadSum {
   __device__ void add_tile(const uint4* __restrict__ tile) {
     const uint4* from = tile + threadIdx.x;
 #pragma unroll 1
-    for (int batch = 0; batch < batches_per_tile; ++batch, from += tile_threads * vectors_per_batch) {
+    for (int batch = 0; batch < batches_per_tile;
+         ++batch, from += tile_threads * vectors_per_batch) {
       uint4 vectors[vectors_per_batch];
 #pragma unroll
       for (int v = 0; v < vectors_per_batch; ++v) vectors[v] = from[v * tile_threads];

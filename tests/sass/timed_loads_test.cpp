@@ -112,6 +112,7 @@ TEST_CASE("the timed part of a chase is dependent loads of the level's instructi
     if (cluster.capability() >= 90) check_timed(cluster, by_cluster, chase_unroll);
   }
   check_both("chase_constant<", "LDC");
+  check_both("chase_parameters<", "LDC");
   check_both("chase_texture<", "TLD");
 }
 
@@ -170,7 +171,7 @@ TEST_CASE("a block of code is as long as it says", "[sass][memory_latency]") {
   }
 }
 
-TEST_CASE("constants come from their bank", "[sass][memory_latency]") {
+TEST_CASE("constants and parameters come from their banks", "[sass][memory_latency]") {
   const auto functions = disassemble_library("probe_memory_latency_kernels");
   const auto loads_of = [&](const std::string& kernel, const std::string& bank) {
     const SassFunction& function = find(functions, kernel);
@@ -181,6 +182,8 @@ TEST_CASE("constants come from their bank", "[sass][memory_latency]") {
   };
   CHECK(loads_of("run_code_and_constants", "c[0x3]") >= 4);
   CHECK(loads_of("run_code_and_constants", "c[0x0]") == 0);
-  for (const Timed timed : {Timed::mean, Timed::each})
+  for (const Timed timed : {Timed::mean, Timed::each}) {
+    CHECK(loads_of(timed_name("chase_parameters<", timed), "c[0x0]") >= 1);
     CHECK(loads_of(timed_name("chase_constant<", timed), "c[0x3]") >= 1);
+  }
 }
