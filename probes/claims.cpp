@@ -55,7 +55,7 @@ TwoGroups two_groups(std::span<const double> latencies) {
   double variance = 0;
   for (const double x : kept) variance += (x - mean) * (x - mean) / n;
 
-  TwoGroups best{mean, mean, 0, 0};
+  TwoGroups best{mean, mean, 0};
   if (variance <= 0) return best;
   double low_sum = 0;
   for (std::size_t i = 0; i + 1 < kept.size(); ++i) {
@@ -64,7 +64,7 @@ TwoGroups two_groups(std::span<const double> latencies) {
     const double low_n = static_cast<double>(i + 1), high_n = n - low_n;
     const double low = low_sum / low_n, high = (mean * n - low_sum) / high_n;
     const double between = low_n * high_n / (n * n) * (high - low) * (high - low) / variance;
-    if (between > best.separation) best = {low, high, high_n / n, between};
+    if (between > best.separation) best = {low, high, between};
   }
   return best;
 }

@@ -31,7 +31,6 @@ std::string subject_of(const Instruction& i) {
   return fmt::format("{}, {}", subjects[static_cast<int>(i.level)], i.ptx());
 }
 
-/// `words` go into the id.
 FactRow throughput_row(const Instruction& i, const char* sweep, const char* pattern,
                        const std::string& words, const char* quantity = "throughput") {
   FactRow row{

@@ -3,8 +3,7 @@
 #include "probes/atomics/atomic.cuh"
 #include "probes/device/launch.h"
 
-// Global memory, and what checks that and what is left of shared memory. A file without shared
-// memory of its own: a kernel has some set aside as soon as any of its file asks for it.
+// Global memory, and what checks that and what is left of shared memory.
 
 namespace fathom::atomics {
 namespace {

@@ -17,22 +17,19 @@ struct BlockTimes {
   long long ns_begin, ns_end;        ///< global timer, the same for all SMs
 };
 
-/// Arguments of one launch; all pointers to device memory.
+/// Pointers to device memory.
 struct Run {
   /// L2: where the pattern lies. Shared memory: [blocks][pattern's window], what each block's
   /// shared memory held at the end.
   std::byte* memory;
   Pattern pattern;
-  int iterations;  ///< atomics of each active thread, a multiple of `unroll`
-  std::uint32_t
-      start;  ///< every word of the memory before the first atomic, set by the shared kernels
-  std::uint32_t operand[4];  ///< Words of the operand; compare and swap compares with it as well
+  int iterations;            ///< atomics of each active thread, a multiple of `unroll`
+  std::uint32_t start;       ///< every word before the first atomic, set by the shared kernels
+  std::uint32_t operand[4];  ///< compare and swap compares with it as well
   BlockTimes* times;         ///< [blocks]
-  std::uint32_t*
-      sums;  ///< [threads] words of all that an active thread's atomics returned, added up
+  std::uint32_t* sums;       ///< [threads]: words of all that its atomics returned, added up
 };
 
-/// What repeats one instruction on the addresses of the pattern.
 using Kernel = void (*)(Run);
 
 /// Throws std::invalid_argument for an instruction that is not among all.
@@ -43,7 +40,6 @@ Kernel shared_kernel(const Instruction& instruction);
 /// Blocks of shared::cluster run in pairs, each of which works on the other's memory.
 inline constexpr int cluster_size = 2;
 
-/// Threads of the largest block that a kernel takes.
 inline constexpr int most_threads = 1024;
 
 /// What each word of the memory must hold: of `regions` windows one behind the other, as

@@ -47,13 +47,12 @@ constexpr const char* name_of(Type type) {
   return names[static_cast<int>(type)];
 }
 
-/// Text that a kernel's inline PTX is made of, and so known as it is compiled.
+/// Known as inline PTX is compiled.
 struct Text {
   char characters[48] = {};
   std::size_t size = 0;
 };
 
-/// One instruction of the sweep.
 struct Instruction {
   Level level;
   bool returns;  ///< atom, which returns what was there; else red, which returns nothing
@@ -149,8 +148,7 @@ inline constexpr auto all_instructions = [] {
 inline constexpr const char* one_address = "one address";
 inline constexpr const char* address_a_warp = "one address a warp";
 inline constexpr const char* one_line = "the words of one line";
-inline constexpr const char* own_words =
-    "own words";  ///< neighbours in a warp, no two threads share
+inline constexpr const char* own_words = "own words";  ///< of neighbours in a warp, side by side
 inline constexpr const char* sweeping_lines = "a line a warp";
 inline constexpr const char* sector_a_lane = "a sector a lane";
 inline constexpr const char* line_a_lane = "a line a lane";

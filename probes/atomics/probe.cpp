@@ -147,7 +147,6 @@ std::vector<CounterRequest> counters_of(const Instruction& instruction) {
           {"dram_read_bytes"}};
 }
 
-/// `counted`: by hardware counters.
 Case make_case(const DeviceFacts& device, const Plan& plan, const char* sweep, const char* pattern,
                bool quick, bool counted, const Axes& more = {}) {
   const Instruction& instruction = plan.instruction;
@@ -199,7 +198,6 @@ bool is_plain_add(const Instruction& i) {
          (i.level != Level::l2 || i.scope == Scope::gpu);
 }
 
-/// Each thread has a word of its own, the words of a warp side by side.
 void add_operation(std::vector<Case>& cases, const DeviceFacts& device, const Instruction& i) {
   Plan plan = whole_gpu(device, i, i.level == Level::shared ? in_shared : many);
   plan.pattern.slots = static_cast<std::uint32_t>(plan.warps());
@@ -217,7 +215,6 @@ void add_same_address(std::vector<Case>& cases, const DeviceFacts& device, const
                             "same address", one_address, is_plain_add(i), is_plain_add(i)));
 }
 
-/// The same instruction with other neighbours.
 void add_spreads(std::vector<Case>& cases, const DeviceFacts& device, const Instruction& i) {
   const auto add = [&](const char* name, Pattern pattern, int iterations) {
     Plan plan = whole_gpu(device, i, iterations);
@@ -311,16 +308,12 @@ const Probe probe{
         "How many atomics does each level complete in a clock, by operation, type, scope and "
         "spread of addresses, and what does it cost to share one?",
     .method =
-        "Every thread repeats one instruction on the addresses of its pattern, eight of them to a "
-        "turn of the loop. In the L2 all warps that fit the GPU work at once; the time is from the "
-        "first block's begin to the last block's end by the global timer, in clocks of the SMs at "
-        "the rate that the blocks saw meanwhile. In shared memory each SM has one block with "
-        "memory of its own, timed by its own clock, the median SM counting; in distributed shared "
-        "memory the blocks of a pair work on each other's. A block is done when what its atomics "
-        "returned has arrived and a fence says that its reductions are performed. An atomic is one "
-        "lane's: pairs and vectors count once. Each launch is checked: every word of memory "
-        "against as many operations one after the other, and the sum of all that was returned. "
-        "Compare and swap always finds what it compares with.",
+        "Every thread repeats one instruction on the addresses of its pattern. In the L2 all warps "
+        "that fit the GPU work at once, timed from the first block's begin to the last block's end "
+        "by the global timer. In shared memory each SM's one block is timed by its own clock; the "
+        "median SM counts. An atomic is one lane's: pairs and vectors count once. Every word of "
+        "memory, and the sum of all that was returned, must be what as many operations one after "
+        "the other leave. Compare and swap always finds what it compares with.",
     .conclude = conclude,
     .cases = {cases_of}};
 

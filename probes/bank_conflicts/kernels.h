@@ -27,7 +27,7 @@ __host__ __device__ constexpr std::uint32_t word_value(std::uint32_t index) {
   return index + 0x9E3779B9u;
 }
 
-/// Arguments of one launch; all pointers to device memory.
+/// Pointers to device memory.
 struct Run {
   const std::uint32_t* lane_offsets;  ///< 32 byte offsets into the region
   std::uint32_t active_mask;

@@ -19,7 +19,7 @@ struct Pattern {
   bool quick = false;    ///< in the quick suite too
 };
 
-/// Every pattern for one operation and width (4, 8 or 16 bytes a lane).
+/// `bytes`: 4, 8 or 16 a lane.
 std::vector<Pattern> patterns(models::Access op, int bytes);
 
 /// Wavefronts of one access as claims S2 to S5 have it, for stores as for loads: what is put to the

@@ -87,7 +87,6 @@ Case make_case(const Pattern& pattern, const DeviceFacts& device) {
   const double accesses = warps * iterations * accesses_per_iteration;
   const double fill = load ? 0 : warps * fill_stores_per_warp;
   c.extras = {
-      {"wavefronts_per_access", cost.wavefronts},
       {"claimed_wavefronts", claimed_wavefronts(access)},
       {"useful_bytes_per_access", static_cast<double>(active_lanes) * access.bytes_per_lane},
       {"accesses", accesses},

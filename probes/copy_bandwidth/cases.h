@@ -34,7 +34,6 @@ std::vector<Case> hint_cases(const DeviceFacts& device);   ///< cache hints
 std::vector<Case> async_cases(const DeviceFacts& device);  ///< cp.async and bulk copies
 std::vector<Case> mix_cases(const DeviceFacts& device);    ///< read, write, scale, add, triad
 
-/// Whether buffers of 4 GiB fit beside each other.
 bool has_room_for_4_gib(const DeviceFacts& device);
 
 /// What a case moves, for its bound, its expectation and its counters.
@@ -43,8 +42,8 @@ struct Work {
   models::StreamKernel stream{.bytes_per_access = 16, .threads_per_block = 256, .hot = true};
   models::StreamCost loads{}, stores{};  ///< by the counters
   std::size_t dram_bytes = 0;  ///< least that both directions move in whole sectors; 0: the useful
-  /// What the DRAM is expected to move; 0: dram_bytes. An H200 reads 64 bytes at a time, and reads
-  /// a sector before it writes a part of it (counters of the strided copies in recordings/h200).
+  /// What the DRAM is expected to move; 0: dram_bytes. An H200 reads 64 bytes at a time (counters
+  /// of the strided copies in recordings/h200).
   std::size_t expected_dram_bytes = 0;
   std::size_t footprint = 0;      ///< bytes of memory touched; 0: dram_bytes
   int most_blocks_per_sm = 1024;  ///< fewer than the GPU allows where shared memory does
@@ -60,7 +59,6 @@ struct Work {
 /// A case with metric, bound, expectation and counters by `work`, still without axes and workload.
 Case bandwidth_case(const DeviceFacts& device, std::string name, const Work& work, bool quick);
 
-/// A contiguous copy's work.
 Work copy_work(const CopyShape& shape, std::size_t bytes, int threads, std::size_t offset = 0);
 
 /// Runs a copy of `bytes` bytes that lie `offset` bytes behind a 4096-byte aligned address.

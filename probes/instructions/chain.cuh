@@ -215,7 +215,6 @@ const GroupOf<Op>& chain_after(int chain, int steps) {
   return place->second;
 }
 
-/// By the first word that differs.
 template <class State>
 std::string wrong_value(const char* what, std::size_t thread, int chain, const State& got,
                         const State& want) {
@@ -290,7 +289,7 @@ Kernels kernels_of(const std::string& op) {
   return kernels;
 }
 
-/// What belongs to each of these Ops; `names`: theirs, with ", " in between.
+/// `names`: the Ops', with ", " in between.
 template <class... Ops>
 std::vector<Kernels> kernels_of_all(std::string_view names) {
   const auto next = [&] {
@@ -300,7 +299,6 @@ std::vector<Kernels> kernels_of_all(std::string_view names) {
   };
   return {kernels_of<Ops>(next())...};
 }
-/// Defines the function that lists these Ops' kernels.
 #define FATHOM_KERNELS(list, ...)                                          \
   std::span<const Kernels> list() {                                        \
     static const auto kernels = kernels_of_all<__VA_ARGS__>(#__VA_ARGS__); \

@@ -129,7 +129,7 @@ struct Accumulators {
 inline int row_of(int lane, int i) { return lane / 4 + 8 * (i / 2 % 2); }
 inline int column_of(int lane, int i) { return lane % 4 * 2 + i % 2 + 8 * (i / 4); }
 
-/// What mma and wgmma have in common. A chain is an accumulator, of `Rows` rows.
+/// A chain is an accumulator, of `Rows` rows.
 template <class ElementType, class SumType, int Rows, int Columns, int K, int Registers>
 struct TensorOp : DefaultSizes {
   using Element = ElementType;

@@ -19,23 +19,23 @@ struct Instruction {
   std::string family{}, ptx{}, op{};
   /// What a step becomes: any of these machine instructions, or of names that go on with a dot.
   std::vector<std::string> sass{};
-  int since = 75;             ///< lowest compute capability, 10 x major + minor
-  bool hopper_only = false;   ///< an instruction of sm_90a, which its successors dropped
+  int since = 75;            ///< lowest compute capability, 10 x major + minor
+  bool hopper_only = false;  ///< an instruction of sm_90a, which its successors dropped
   /// One that Hopper and the data-centre Blackwells lack, though older and other chips have it.
   bool not_in_data_centre = false;
-  double results = 32;        ///< of one warp in one step: lanes, halves, multiply-adds
-  int per_step = 1;           ///< machine instructions a step, at least
-  bool counted = true;        ///< whether they are `per_step` and no more
-  double divisor = 1;         ///< a step's latency is that of so many
+  double results = 32;  ///< of one warp in one step: lanes, halves, multiply-adds
+  int per_step = 1;     ///< machine instructions a step, at least
+  bool counted = true;  ///< whether they are `per_step` and no more
+  double divisor = 1;   ///< a step's latency is that of so many
   std::optional<NativeOperation> native{};
   std::optional<TensorType> tensor{};
   /// Whether the bound is what this instruction is known to reach on every chip that has it.
   bool reaches_bound = true;
   std::optional<double> published_latency{};  ///< cycles, of compute capability 7.x to 9.0
-  double usual_latency = 30;  ///< cycles, only to choose how long to measure
-  double usual_rate = 32;     ///< results per clock and SM, likewise where there is no bound
-  int latency_warps = 1;      ///< of a block: for barriers
-  bool one_block = false;     ///< the latency on an otherwise idle GPU
+  double usual_latency = 30;                  ///< cycles, only to choose how long to measure
+  double usual_rate = 32;  ///< results per clock and SM, likewise where there is no bound
+  int latency_warps = 1;   ///< of a block: for barriers
+  bool one_block = false;  ///< the latency on an otherwise idle GPU
   bool quick = false;
 
   /// Whether programs with it run there, if only because the compiler makes it of others.
@@ -255,13 +255,12 @@ inline const std::vector<Instruction> wgmma_instructions = [] {
   return all;
 }();
 
-/// Every instruction, in the order of the report.
 std::span<const Instruction> all_instructions();
 
 /// What a throughput counts: "results/clk/SM", or "FMA/clk/SM" of tensor instructions.
 const char* throughput_unit(const Instruction& instruction);
 
-/// What is published of the results that an SM completes of it in a clock.
+/// Results of an SM in a clock.
 std::optional<double> published_rate(const Instruction& instruction, int major, int minor);
 
 /// The most results an SM can have of it in a clock: the published rate, or what the schedulers can

@@ -20,7 +20,7 @@ inline constexpr int warp_lanes = 32;
 /// one. Throughput: before and after the loop, and two zeros.
 inline constexpr int clocks_per_warp = 4;
 
-/// Arguments of one launch; all pointers to device memory.
+/// Pointers to device memory.
 struct Run {
   const std::byte* starts;    ///< [threads][chains] State of a warp (wgmma: of a warpgroup)
   const std::byte* operands;  ///< Operands of each lane (wgmma: of the block)
@@ -38,11 +38,11 @@ struct Shape {
   int total(int iterations) const { return iterations * (short_steps + steps); }
 };
 
-/// The two kernels of one instruction and what belongs to them, by the name of its Op struct.
+/// Of one instruction, by the name of its Op struct.
 struct Kernels {
   std::string op;
   Shape latency, throughput;
-  int throughput_warps;       ///< of the one block on each SM
+  int throughput_warps;  ///< of the one block on each SM
   std::size_t state_bytes, operands_bytes;
   int start_threads;  ///< that have start values of their own: a warp or a warpgroup
   int writing_warps;  ///< the most warps of a block that write to `out`

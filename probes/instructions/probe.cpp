@@ -43,8 +43,6 @@ Case base_case(const Plan& plan, const char* quantity) {
             {"quantity", quantity},
             {"ptx", instruction.ptx}};
   c.suite = quick_if(instruction.quick);
-  c.extras = {
-      {"steps", plan.steps()}, {"warps_per_sm", plan.warps}, {"chains", plan.shape().chains}};
   c.prepare = [plan](Context& context) {
     return prepare(context, plan, plan.variant == Variant::latency ? latency_of : throughput_of);
   };
@@ -102,15 +100,12 @@ const Probe probe{
         "How long does each instruction take, and how many of it does an SM complete in a clock?",
     .method =
         "Latency: one chain of dependent instructions in a warp of every SM, in two loops of the "
-        "same trip count whose bodies differ in length; the difference of their clocks over the "
-        "instructions by which they differ holds no loop; the median over all warps. Throughput: "
-        "several independent chains in many warps of one block on each SM, all their results over "
-        "the clocks from the first warp's start to the last warp's end; the median over the SMs; "
-        "the instructions executed and the SM's active cycles by counter beside it. Each launch is "
-        "checked: every chain's last step against the instruction's reference on the host, and "
-        "where the instruction is exact the whole chain; matrices hold small whole numbers, which "
-        "every type sums exactly. That the machine code holds the instruction as often as the "
-        "count says is a test of Fathom's own.",
+        "same trip count whose bodies differ in length, so that their difference holds no loop; "
+        "the median over all warps. Throughput: independent chains in many warps of one block on "
+        "each SM, all results over the clocks from the first warp's start to the last warp's end; "
+        "the median over the SMs. Each chain's last step, and where the instruction is exact the "
+        "whole chain, must be the host's; matrices hold small whole numbers, which every type sums "
+        "exactly.",
     .conclude = conclude,
     .cases = {cases}};
 

@@ -6,7 +6,6 @@
 
 namespace fathom::instructions {
 
-/// One way to run an instruction: how many blocks of how many warps, and how often.
 struct Plan {
   const Instruction& instruction;
   const Kernels& kernels;

@@ -146,26 +146,21 @@ using MakeSampler = std::function<std::function<double()>(Context&)>;
 
 void synchronize(cudaStream_t stream) { FATHOM_CUDA(cudaStreamSynchronize(stream)); }
 
-/// Times calls or round trips; the stream is emptied after the clock has stopped.
+/// Times calls or round trips on the stream, which is emptied after the clock has stopped.
 template <class Call>
 std::function<double()> batched(cudaStream_t stream, Call call, int calls = batch) {
   return [=] {
     const double seconds = host_seconds([&] {
-      for (int i = 0; i < calls; ++i) call();
+      for (int i = 0; i < calls; ++i) call(stream);
     });
     synchronize(stream);
     return seconds / calls;
   };
 }
 
-/// The same of a call that takes the stream.
 template <class Call>
 MakeSampler calls_of(Call call, int calls = batch) {
-  return [=](Context& context) {
-    cudaStream_t stream = context.stream();
-    return batched(
-        stream, [=] { call(stream); }, calls);
-  };
+  return [=](Context& context) { return batched(context.stream(), call, calls); };
 }
 
 /// The mean of several rounds, each of which returns its seconds.
@@ -231,13 +226,12 @@ std::vector<Case> host_cases(const DeviceFacts&) {
   for (const bool records : {true, false})
     add(records ? record_event : query_event, true, [=](Context& context) {
       const auto event = std::make_shared<Event>(make_event());
-      const auto record = [=, stream = context.stream()] {
-        FATHOM_CUDA(cudaEventRecord(event->get(), stream));
-      };
+      const auto record = [=](cudaStream_t on) { FATHOM_CUDA(cudaEventRecord(event->get(), on)); };
       if (records) return batched(context.stream(), record);
-      record();
+      record(context.stream());
       synchronize(context.stream());
-      return batched(context.stream(), [=] { FATHOM_CUDA(cudaEventQuery(event->get())); });
+      return batched(context.stream(),
+                     [=](cudaStream_t) { FATHOM_CUDA(cudaEventQuery(event->get())); });
     });
   // Straight graphs of empty kernels, between two stamps.
   for (const int nodes : {1, 16, 64, 256, 1024}) {
@@ -249,7 +243,7 @@ std::vector<Case> host_cases(const DeviceFacts&) {
         const auto start = launching(capture_graph(row, stream), stream);
         if (synchronizes)
           return batched(
-              stream, [=] { start(), synchronize(stream); }, round_trips);
+              stream, [=](cudaStream_t on) { start(), synchronize(on); }, round_trips);
         // One at a time: a second launch of the same graph may wait for the first.
         return mean_of([=] {
           const double seconds = host_seconds(start);
@@ -270,16 +264,12 @@ const Probe probe{
         "What does it cost to launch a kernel, to wait for it, and to follow one kernel by "
         "another?",
     .method =
-        "On the GPU: kernels queued before the first may run, so that the host is not in it. An "
-        "empty kernel by events around a graph of many; the time from one kernel to the next by "
-        "the global timer that a kernel reads before and after a row of empty ones, in a stream, "
-        "in a straight graph and in one whose kernels all depend on the first alone; the gap "
-        "between two dependent kernels that each work for some microseconds by the timer that each "
-        "reads before and after its work, with and without programmatic dependent launch. No "
-        "kernel may begin its work before the one it depends on is done. On the host: the steady "
-        "clock around calls on a stream that nothing else uses, 64 of those that do not wait and "
-        "16 round trips to a sample; for what cudaStreamSynchronize itself takes the host first "
-        "spins on a flag in its memory that the kernel raises.",
+        "On the GPU: kernels that are all queued before the first may run, timed by events, or by "
+        "the global timer that kernels read. Kernels whose gap is measured work for some "
+        "microseconds each; none may begin its work before the one it depends on is done. On the "
+        "host: the steady clock around calls on a stream that nothing else uses, 64 calls or 16 "
+        "round trips to a sample. For what cudaStreamSynchronize itself takes the host first spins "
+        "on a flag in its memory that the kernel raises.",
     .conclude = conclude,
     .cases = {grid_cases, chain_cases, host_cases}};
 

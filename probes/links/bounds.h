@@ -34,7 +34,6 @@ std::optional<Bound> peer_bound(const Topology& topology, int from, int to);
 /// work.
 std::optional<Bound> bus_bound(const Topology& topology, std::span<const int> gpus);
 
-/// What both the cases and the conclusions know of the collectives.
 enum class Collective {
   all_reduce,
   all_gather,

@@ -71,7 +71,7 @@ class Nccl {
 /// The most that any case moves at once in one direction.
 inline constexpr std::size_t largest_bytes = std::size_t{256} << 20;
 
-/// Makes a device the current one, and back.
+/// Makes a device the current one for a while.
 class OnDevice {
  public:
   explicit OnDevice(int ordinal);
@@ -83,8 +83,8 @@ class OnDevice {
   int before_ = 0;
 };
 
-/// One GPU's part in a transfer: its own stream, words to send that name it as their source, and
-/// room to receive. Memory is `largest_bytes` each.
+/// One GPU's part in a transfer: a stream, words to send that name it as their source, and room to
+/// receive, `largest_bytes` each.
 class Node {
  public:
   Node(int ordinal, std::uint32_t source);
@@ -93,7 +93,6 @@ class Node {
   std::uint32_t* received() const { return received_.get(); }
 
   cudaEvent_t done() const { return done_.get(); }  ///< `tied` records it on the stream
-  /// Whether all that was queued here is done.
   bool at_rest() const;
   /// Fills what is received with a pattern that is never sent.
   void poison(std::size_t bytes) const;
@@ -115,7 +114,6 @@ class Node {
 /// own and the others that it sees and nobody else holds, which are locked meanwhile.
 struct Machine {
   explicit Machine(const DeviceFacts& own);
-  /// Whether `from` may read and write the memory of `to`.
   bool access(int from, int to) const { return topology.access.contains({from, to}); }
   /// Made at the first call, with access to all peers that allow it.
   const Node& node(int ordinal);
@@ -147,8 +145,7 @@ std::vector<Case> nccl_cases(const SharedMachine& machine);
 /// `pairs_with_access`, `nccl_version` (0: not there).
 Case transfer_case(std::string name, Axes axes, double bytes, const Machine& machine);
 
-/// 4 KiB to 256 MiB, by factors of four.
-std::vector<std::size_t> sizes();
+std::vector<std::size_t> sizes();  ///< 4 KiB to 256 MiB
 inline constexpr Precision curve_precision{
     .relative_half_width = 0.01, .min_samples = 6, .time_limit_s = 0.05};
 inline constexpr Precision short_precision{

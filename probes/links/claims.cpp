@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <tuple>
 
@@ -19,7 +18,6 @@ Figures machine(std::span<const Entry> entries) {
   return {{{"run", {}, Pick::first, extra_of("visible_gpus")}}, entries};
 }
 
-/// Why nothing was measured between GPUs.
 std::string why_none(const Figures& around, bool needs_access, bool needs_nccl = false) {
   const double gpus = around["run visible_gpus"];
   if (gpus == 1) return "one GPU: this process sees no other";

@@ -236,7 +236,7 @@ Case peer_case(const SharedMachine& machine, const PeerRun& run) {
   return c;
 }
 
-/// A case of latency: the time of a launch over its `operations`, which are on `bytes` together.
+/// `operations` of a launch are on `bytes` together.
 Case latency_case(const SharedMachine& machine, const PeerRun& run, const char* what,
                   std::int64_t bytes, int operations) {
   Case c = peer_case(machine, run);
@@ -253,7 +253,6 @@ Case latency_case(const SharedMachine& machine, const PeerRun& run, const char* 
 /// the links differs. One pass is over `chase_lines` different lines, more than any L1 holds.
 constexpr int chase_loads = 512, chase_sms = 8;
 
-/// A chase of one thread, whose every load needs the one before it.
 Workload chase_workload(Context& context, const SharedMachine& machine, int from, int to) {
   cudaStream_t stream = context.stream();
   const Node& memory = machine->node(from);

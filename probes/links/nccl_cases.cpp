@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "harness/cuda_check.h"
 #include "harness/host_timer.h"
 #include "probes/links/cases.h"
 #include "results/error.h"
@@ -107,8 +106,6 @@ Nccl::Result Nccl::call(Collective collective, int rank, const RankBuffers& own,
     result = exchange(peer * share, peer, peer * share, peer, share);
   return result;
 }
-
-// Collectives of NCCL over all GPUs that this process may use, one rank on each, out of place.
 
 namespace {
 

@@ -216,21 +216,16 @@ const Probe probe{
         "How much do the links to the host and to other GPUs carry, by which engine, in which "
         "direction and from which size on?",
     .method =
-        "Copies of random words by the copy engines (cudaMemcpyAsync) and by kernels that load "
-        "from one side and store to the other 16 bytes a thread, timed by events on the GPU and "
-        "checked word by word. A byte counts once for each direction in which it goes, as "
-        "nvbandwidth counts; with both directions at once the figure is the sum of both. From a "
-        "pair of GPUs the copy engine is the sender's, which writes, unless the receiver's is "
-        "named, which reads. The time of a load is that of a chase through 2 MiB of the other "
-        "GPU's memory, one thread on each of eight SMs in turn. Where another GPU is in use by "
-        "another Fathom, it is left out; GPUs that take part are locked meanwhile. Collectives are "
-        "NCCL's over all GPUs, out of place, on 32-bit integers, each on the next part of 256 MiB; "
-        "their figure is the bus bandwidth as nccl-tests defines it, with reduction in the NVLink "
-        "switches (NVLS) off unless NCCL_NVLS_ENABLE is set. They are timed as nccl-tests times "
-        "them, by the host's clock over 20 of them (fewer above 64 MiB) called by one thread, so "
-        "that small ones show what calling them costs; up to 4 MiB they are timed a second time, "
-        "by events, 32 of them queued before the first begins (NCCL, queued). Copies from pageable "
-        "memory are not held back while they are queued.",
+        "Copies of random words by copy engines (cudaMemcpyAsync) and by kernels that move 16 "
+        "bytes a thread, timed by events and checked word by word. A byte counts once for each "
+        "direction, as nvbandwidth counts. Between GPUs the sender's copy engine writes, unless "
+        "the receiver's, which reads, is named. The time of a load is that of a chase through 2 "
+        "MiB of the other GPU's memory. GPUs in use by another Fathom are left out, the others "
+        "locked meanwhile. Collectives are NCCL's over all GPUs, out of place, on 32-bit integers, "
+        "counted and timed as nccl-tests does: by the host's clock over 20 calls (fewer above 64 "
+        "MiB). Up to 4 MiB they are timed again by events, 32 of them queued before the first "
+        "begins (NCCL, queued). Reduction in the NVLink switches is off unless NCCL_NVLS_ENABLE is "
+        "set.",
     .conclude = conclude,
     .cases = {cases}};
 

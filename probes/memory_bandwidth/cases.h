@@ -6,13 +6,10 @@
 
 namespace fathom::memory_bandwidth {
 
-// The cases of the sweep, by what they ask.
-
-std::vector<Case> level_cases(const DeviceFacts& device);  ///< L1, L2 and DRAM
+std::vector<Case> on_chip_cases(const DeviceFacts& device);  ///< registers and shared memory
+std::vector<Case> level_cases(const DeviceFacts& device);    ///< L1, L2 and DRAM
 /// Bandwidth by working set, by SMs and by bytes in flight.
 std::vector<Case> curve_cases(const DeviceFacts& device);
-
-// What they share.
 
 inline constexpr std::size_t kib = 1024, mib = 1024 * kib;
 
@@ -71,9 +68,13 @@ struct GlobalPlan {
 /// what its grid can share out. Has fewer warps where the granule would be larger than that set.
 GlobalPlan fitted(GlobalPlan plan);
 
-/// The case of the fitted plan.
 Case global_case(const DeviceFacts& device, const char* sweep, const char* level, Suite suite,
                  const GlobalPlan& plan);
+
+/// Through shared memory of the own block where a cluster is one block, else of the next block; so
+/// often that SMs are busy for about `clocks`.
+Case shared_case(const DeviceFacts& device, Operation operation, int width, int cluster_size,
+                 int blocks, double clocks = 250'000);
 
 /// Adds what the counters must say of a launch whose data is, or may be, in the L1; in the L2, or
 /// behind it; all of it in DRAM, each byte once.
@@ -89,7 +90,7 @@ struct Reporting {
   double bytes_per_warp = 0;
   bool in_kernel = true;  ///< whether it is timed by them
 };
-/// The workloads of a case: their extras tell of all launches of the case.
+/// Their extras tell of all launches of the case.
 std::function<Workload(Context&)> report_workload(std::function<Reporting(Context&)> prepare);
 
 /// The largest that any case's source or destination may be.

@@ -76,7 +76,6 @@ void take_per_clock(Fact& fact, const Entry& entry) {
         3 * *fact.value / bound);
 }
 
-/// "; the L2 read 81.4 % of the sectors loaded, ...", where that is fewer.
 void add_merged(Fact& fact, const Entry& entry) {
   constexpr double as_many = 0.99;
   add_timing(fact, entry);

@@ -46,11 +46,9 @@ void add_curve(std::vector<Case>& result, const DeviceFacts& device, const Acces
     // Between the octaves, which are in the quick suite: counting takes longer than timing.
     if (access.width == 16 && index % per_octave == per_octave / 2)
       count(c, plan, may_hit_l1 ? Level::l1 : Level::l2);
-    c.extras["bytes_per_sm"] = static_cast<double>(plan.bytes) / device.sms;
   }
 }
 
-/// With a working set inside the L2, or one that no L2 has seen.
 void add_saturation(std::vector<Case>& result, const DeviceFacts& device, const char* sweep,
                     Level level, GlobalPlan plan, double traffic, bool quick) {
   if (level == Level::l2) {

@@ -11,9 +11,6 @@
 
 namespace fathom::memory_bandwidth {
 
-// Which bytes each warp touches, in which order: plain arithmetic that kernels follow, cases plan
-// and tests simulate.
-
 inline constexpr int warp_lanes = 32;
 
 /// The way of every warp through memory. A warp touches one tile after the other; all distances are
@@ -32,14 +29,12 @@ struct Walk {
   }
 };
 
-/// Who touches what.
 enum class Sharing {
   interleaved,  ///< every byte is one warp's: tile after tile goes to warp after warp of the grid
   by_block,     ///< every block has its own part, and each of its warps touches all of it
   by_all,       ///< every block touches everything, its warps one tile after the other
 };
 
-/// A grid and what it is to touch.
 struct WalkShape {
   Sharing sharing = Sharing::interleaved;
   int blocks = 1;
@@ -136,7 +131,7 @@ struct WarpReport {
   std::uint32_t sm;                ///< %smid
 };
 
-/// One launch through global memory. `reports`: [blocks][warps of a block].
+/// `reports`: [blocks][warps of a block].
 struct GlobalRun {
   Access access;
   Walk walk;
@@ -158,12 +153,11 @@ struct SmRun {
 };
 __global__ void stream_on_sms(SmRun run);
 
-/// One launch in which every warp touches a single tile. Block b has the tiles of part b mod
-/// `parts`, one after the other, so that a grid of k x `parts` blocks goes k times over the data.
-/// What is stored is what interleaved warps of one pass would store. At most 512 threads a block.
+/// Every warp touches a single tile. Block b has the tiles of part b mod `parts`, so that a grid of
+/// k x `parts` blocks goes k times over the data and stores what interleaved warps of one pass
+/// would. At most 512 threads a block.
 struct TileRun {
-  Access access;  ///< of 16 bytes: loads by ld.global.cg 1, 2 or 4 at once, stores and copies 1
-                  ///< or 2
+  Access access;  ///< see tile_kernel
   std::uint32_t parts = 1;
   const std::byte* src = nullptr;  ///< of loads and copies
   std::byte* dst = nullptr;        ///< of stores and copies
@@ -171,7 +165,8 @@ struct TileRun {
   std::uint32_t* sums = nullptr;
 };
 inline constexpr int tile_sums = 4096;
-/// Throws std::invalid_argument for an access that has no kernel.
+/// Of 16 bytes: loads by ld.global.cg 1, 2 or 4 at once, stores and copies 1 or 2. Throws
+/// std::invalid_argument for an access that has no kernel.
 void (*tile_kernel(const Access& access))(TileRun);
 
 /// Accesses in flight of the kernels of shared and distributed shared memory.
@@ -186,8 +181,8 @@ __host__ __device__ constexpr std::uint32_t shared_word(std::uint32_t i) {
   return store_value(i, 77);
 }
 
-/// One launch through shared memory, of the own block or, with a `cluster_size` above 1, of the
-/// next block of the cluster, so that every block reads or writes one other's.
+/// Through shared memory of the own block or, with a `cluster_size` above 1, of the next block of
+/// the cluster.
 struct SharedRun {
   Operation operation = Operation::load;
   int width = 16;  ///< 4, 8 or 16

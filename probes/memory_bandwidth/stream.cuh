@@ -11,26 +11,22 @@
 
 namespace fathom::memory_bandwidth {
 
-/// Global memory by one load instruction; plain stores.
 template <Path path>
 using Global =
     std::conditional_t<path == Path::cached, GlobalMemory,
                        std::conditional_t<path == Path::l2_only, GlobalPastL1, GlobalUnallocated>>;
 
-/// What one lane moves at once, as 32-bit words.
 template <int width>
 struct Vector {
   std::uint32_t word[width / 4];
 };
 
-/// The sum of all lanes' words, in every lane.
 __device__ inline std::uint32_t warp_sum(std::uint32_t sum) {
   for (int mask = warp_lanes / 2; mask > 0; mask /= 2)
     sum += __shfl_xor_sync(0xFFFFFFFFu, sum, mask);
   return sum;
 }
 
-/// The place of the calling warp among all of the grid.
 __device__ inline std::uint32_t grid_warp() {
   return (blockIdx.x * blockDim.x + threadIdx.x) / warp_lanes;
 }
@@ -124,7 +120,6 @@ __device__ __forceinline__ std::uint32_t stream(Address p, Address end, Address 
   return sum;
 }
 
-/// What the calling thread stores.
 template <int width>
 __device__ __forceinline__ Vector<width> value_to_store(std::uint32_t thread) {
   Vector<width> value;

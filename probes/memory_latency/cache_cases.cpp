@@ -4,9 +4,6 @@
 #include "models/occupancy.h"
 #include "probes/memory_latency/cases.h"
 
-// The L1, which the carve-out of shared memory leaves the rest of what both share, and the L2 with
-// what lies behind it, as one SM sees them; constant and instruction caches.
-
 namespace fathom::memory_latency {
 namespace {
 
@@ -16,7 +13,6 @@ constexpr std::size_t line = 128;
 /// chain, a random choice of lines.
 constexpr int curve_loads = 4096;
 
-/// Adds `low`, one `step` more, and so on up to `high`.
 void add_steps(std::set<std::size_t>& sizes, std::size_t low, std::size_t high, std::size_t step) {
   for (std::size_t size = low; size <= high; size += step) sizes.insert(size);
 }
@@ -215,7 +211,7 @@ const std::uint32_t* fill_constants(Context& context, const Chain& chain) {
   return image.as<std::uint32_t>();
 }
 
-/// `cold`: the constants are copied anew before each launch, so that no constant cache has them.
+/// `cold`: no constant cache has them, since they are copied anew before each launch.
 PrepareChase in_constants(bool cold = false) {
   return [=](Context& context, Chase& chase) -> LaunchChase {
     const std::uint32_t* words = fill_constants(context, chase.chain);

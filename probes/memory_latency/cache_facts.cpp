@@ -104,7 +104,6 @@ struct Most {
   double latency = 0;
 };
 
-/// What the sweep of a level has told.
 struct Kept {
   std::map<std::uint64_t, Most> at;  ///< by stride; empty where there is nothing to tell
   std::set<std::uint64_t> tried;     ///< numbers of elements
@@ -259,7 +258,6 @@ Fact size_with_code(std::span<const Entry> entries, const Fact& name) {
   return fact;
 }
 
-/// What a constant takes that code has thrown out of the cache which both share.
 std::string latency_behind(std::span<const Entry> entries, Fact& fact) {
   const Curve c = beside_code(entries, all_constants);
   if (!c.cut) return swept_by_default;

@@ -5,16 +5,12 @@
 
 namespace fathom::memory_latency {
 
-// The cases of the sweep, by what they ask.
-
 /// Every level, both ways, and distributed shared memory.
 std::vector<Case> latency_cases(const DeviceFacts& device);
 std::vector<Case> fetch_cases(const DeviceFacts& device);     ///< what a miss brings along
 std::vector<Case> constant_cases(const DeviceFacts& device);  ///< and instruction caches
 std::vector<Case> cache_cases(const DeviceFacts& device);     ///< size, line, sets of L1 and L2
 std::vector<Case> far_cases(const DeviceFacts& device);       ///< memory behind a link, and TLBs
-
-// What they share.
 
 inline constexpr std::size_t kib = 1024, mib = 1024 * kib;
 
@@ -28,12 +24,12 @@ struct Reporting {
   bool pairs = false;
   std::optional<std::uint64_t> executed{};
 };
-/// The workloads of a case: their extras tell of all samples of the case.
+/// Their extras tell of all samples of the case.
 std::function<Workload(Context&)> report_workload(std::function<Reporting(Context&)> prepare);
 
-/// Launches a chase whose report is set.
+/// Launches a chase whose report is set; owns what it needs.
 using LaunchChase = std::function<void(const Chase& chase, cudaStream_t stream)>;
-/// Puts the chain where the chase goes and sets its base. The launch owns what it needs.
+/// Puts the chain where the chase goes and sets its base.
 using PrepareChase = std::function<LaunchChase(Context& context, Chase& chase)>;
 std::function<Workload(Context&)> chase_workload(const Chase& chase, const PrepareChase& prepare);
 
@@ -58,7 +54,7 @@ inline std::pair<std::string, AxisValue> working_set_axis(std::size_t bytes) {
 /// alike, so that they share a session of the profiler.
 std::vector<CounterRequest> hits(GlobalLoad load, const Chase& chase);
 
-/// All elements of `bytes`, 8 bytes each: as many sectors as there are.
+/// Elements of 8 bytes.
 inline Chain every_word(std::size_t bytes) { return spread(bytes, 8); }
 
 }  // namespace fathom::memory_latency

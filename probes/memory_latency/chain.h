@@ -7,7 +7,7 @@
 #include <vector>
 
 // A chain of elements that a chase follows, computable element by element: kernels write it in
-// parallel at any size, and the host knows where a chase of any length ends without a copy of it.
+// parallel, and the host knows where a chase ends without a copy of it.
 
 namespace fathom::memory_latency {
 

@@ -16,8 +16,6 @@ namespace fathom::memory_latency {
 #define FATHOM_CHASE_LOAD(of, ptx, ...) \
   asm volatile(ptx : "=" of(next) : of(p) __VA_OPT__(, ) __VA_ARGS__ : "memory")
 
-// In and out of the timed part everything is volatile assembly, which the compiler keeps in order.
-
 /// A store cannot issue before its operand is there, and what follows it in program order issues
 /// later: this is what makes a clock read wait for a load.
 __device__ inline void need(std::uint32_t value, std::uint32_t slot) {
@@ -100,7 +98,6 @@ __device__ void chase_each(const Space& space, Address p, const Chase& chase) {
   chase.report->sum = sum;
 }
 
-/// Thread 0's part: the walk before the timing, then the timing.
 template <Timed timed, class Space, class Address>
 __device__ void run_chase(const Space& space, Address start, std::uint64_t base,
                           const Chase& chase) {

@@ -49,7 +49,6 @@ Fact latency_name(const std::string& id, std::string subject, bool time = false)
   return {id, std::move(subject), "latency", "cycles", Better::lower};
 }
 
-/// In seconds, by the clock that the kernels saw.
 double seconds_of(const Entry& entry) { return extra_of("latency_ns")(entry) * 1e-9; }
 
 void add_level(std::vector<FactRow>& rows, std::span<const Entry> entries, const FactLevel& level) {
@@ -77,7 +76,6 @@ void add_level(std::vector<FactRow>& rows, std::span<const Entry> entries, const
   }
 }
 
-/// The two groups of single loads from the L2, if there are two.
 void add_near_and_far(std::vector<FactRow>& rows) {
   for (const bool near : {true, false}) {
     const char* name = near ? "near" : "far";
@@ -149,7 +147,6 @@ View curve_view(const char* title, Where where, const char* x_label,
               {.x_label = x_label, .x_log2 = true, .overview = overview}, note);
 }
 
-/// Draws the regimes that the facts come from on the curve, and marks the sizes among the facts.
 View with_regimes(View view, const Curve& curve, const std::vector<Fact>& facts,
                   const std::vector<std::pair<std::string, const char*>>& sizes) {
   if (curve.cut) draw_regimes(view, *curve.cut, "B", "cycles");

@@ -5,21 +5,18 @@
 
 namespace fathom::memory_latency {
 
-/// Sizes from the curves of latency over working set: L1 by carve-out, L2 and its partition, the
-/// reach of the TLBs and what a miss of theirs costs.
+/// From the curves of latency over working set: L1 by carve-out, L2 and its partition, TLBs.
 std::vector<Fact> size_facts(std::span<const Entry> entries);
 
-/// Sizes of the constant and instruction caches, and what an instruction from each of these costs.
 std::vector<Fact> code_and_constant_facts(std::span<const Entry> entries);
 
-/// registers.size, shared.size, dram.size: the driver says them, and the cases carry them as
-/// extras, in bytes, so that a recording states them too.
+/// registers.size, shared.size, dram.size: cases carry what the driver says as extras, in bytes.
 std::vector<Fact> driver_size_facts(std::span<const Entry> entries);
 inline constexpr const char *register_bytes = "register_bytes_per_sm",
                             *shared_bytes = "shared_bytes_per_sm", *memory_bytes = "memory_bytes";
 
-/// Line sizes of the L1 and the L2, what a miss of each brings along, and how many lines of a wide
-/// stride they keep, which says whether their sets are hashed; and the slices of the L2.
+/// Of the L1 and the L2: line size, what a miss brings along, how many lines of a wide stride they
+/// keep, which says whether their sets are hashed; and the slices of the L2.
 std::vector<Fact> cache_facts(std::span<const Entry> entries);
 
 /// The entries of a level's own latency.
@@ -34,8 +31,6 @@ Fact decided(Fact fact, const Decide& decide) {
   fact.reason = decide(fact);
   return fact;
 }
-
-// How a curve of latency over working set becomes sizes.
 
 inline constexpr const char* working_set = "working set (B)";
 
@@ -71,10 +66,9 @@ std::string no_change(const Curve& c, const char* absent = no_curve);
 /// the first one's is still hits, however surely the two are told apart.
 std::size_t end_of_hits(const Curve& c);
 
-/// Stretches a fact's interval to hold this value too.
+/// Stretches a fact's interval to hold the value too.
 void widen(Fact& fact, double value);
 
-/// Adds these entries, and their samples, to what a fact rests on.
 template <class Entries>
 void add_evidence(Fact& fact, const Entries& entries) {
   for (const Entry* entry : entries) {

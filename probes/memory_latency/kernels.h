@@ -11,9 +11,8 @@
 
 namespace fathom::memory_latency {
 
-// Every chase is one thread's: a load's address is what the load before it returned, so the time
-// of a chase over its loads is the latency of one. Two ways to time it: the clocks from the first
-// load to the last (`mean`), and the clocks of each load by itself (`each`).
+// Every chase is one thread's: a load's address is what the load before it returned. `mean` times
+// from the first load to the last, `each` every load by itself.
 
 enum class Timed { mean, each };
 
@@ -71,7 +70,7 @@ struct Chase {
 /// the next one. Takes a thread for each.
 __global__ void write_chain(Chain chain);
 
-// Kernels of one block, and of one thread where nothing else is said, timed as the chase says.
+// Kernels of one block, and of one thread where nothing else is said.
 
 /// By a block of warm_threads. `carveout_percent`: share of shared memory; 0 leaves the most L1.
 void launch_global_chase(GlobalLoad load, int carveout_percent, const Chase& chase,
@@ -93,9 +92,8 @@ void launch_cluster_chase(SharedLoad load, const Chase& chase, int shared_bytes,
 /// 0 before compute capability 9.0.
 int largest_cluster(int major, int shared_bytes);
 
-/// Puts the chain, whose base is 0, into the 64 KiB of constant memory; asynchronous. Doing it
-/// again before each chase leaves the constant caches without it. `words`: device memory,
-/// constant_bytes of it, the chain in its place.
+/// Puts `words`, constant_bytes of device memory with a chain whose base is 0, into constant
+/// memory; asynchronous. Doing it again leaves the constant caches without them.
 void copy_to_constant_memory(const std::uint32_t* words, cudaStream_t stream);
 void launch_constant_chase(const Chase& chase, cudaStream_t stream);
 

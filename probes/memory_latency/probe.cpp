@@ -15,7 +15,6 @@
 namespace fathom::memory_latency {
 namespace {
 
-/// What the samples of one case have told besides the metric.
 struct Readings {
   double clocks = 0, nanoseconds = 0;  ///< of all kernels, from their begin to their end
   std::vector<double> means, loads;    ///< of all samples; of `each`: of all loads
@@ -54,7 +53,6 @@ std::map<std::string, double> extras(const Readings& r) {
   const TwoGroups groups = two_groups(r.loads);
   result.insert({{"low_group", groups.low},
                  {"high_group", groups.high},
-                 {"high_group_share", groups.high_share},
                  {"group_separation", groups.separation}});
   return result;
 }
@@ -154,8 +152,6 @@ Case headline(const char* level, const char* instruction, std::size_t bytes, con
   c.prepare = chase_workload(chase, prepare);
   return c;
 }
-
-// The headline of each level: a working set well inside it, both ways to time it.
 
 namespace {
 
@@ -370,17 +366,15 @@ const Probe probe{
     .question =
         "How long does a load take from each level of the memory hierarchy, and how much does each "
         "level hold?",
-    .method = fmt::format(
+    .method =
         "One thread follows a chain of addresses in pseudo-random order, so that each load waits "
-        "for the one before. Mean: an unrolled chase bracketed by clock64. Distribution: the clock "
-        "before and after each of up to {} loads, less the median of empty brackets. The set is "
-        "warmed by the same SM before. Where a chase ends and the sum of the addresses that it "
-        "visited must be the host's. Sizes are where the curve of latency over working set leaves "
-        "a plateau, by change-point segmentation with bootstrapped intervals. Instruction caches "
-        "show in the pace of straight-line code by its length; code beside a chase through "
-        "constants fills the cache that both share. Nanoseconds are cycles by the SM clock that "
-        "the kernels saw (clock64 against the global timer).",
-        max_timed_loads),
+        "for the one before: the mean by an unrolled chase bracketed by clock64, the distribution "
+        "by the clock around each load, less the median of empty brackets. The same SM warms the "
+        "set before. Where a chase ends and the sum of its addresses must be the host's. Sizes are "
+        "where latency over working set leaves a plateau, by change-point segmentation. "
+        "Instruction caches show in the pace of straight-line code by its length; code beside a "
+        "chase through constants fills the cache that both share. Nanoseconds are cycles by the SM "
+        "clock that the kernels saw (clock64 against the global timer).",
     .conclude = conclude,
     // The pages come last: they take nearly all of the memory.
     .cases = {latency_cases, fetch_cases, constant_cases, cache_cases, far_cases}};

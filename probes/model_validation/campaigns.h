@@ -21,7 +21,6 @@ struct Comparison {
   bool add(double found, double expected, const std::function<std::string()>& describe);
 };
 
-/// What one run of a campaign found.
 struct CampaignResult {
   std::string model;  ///< "the shared-memory model"
   std::vector<Comparison> comparisons;

@@ -38,9 +38,7 @@ struct Generator {
     return access;
   }
 
-  WarpAccess contiguous() {
-    return models::strided(op, bytes, width, base_for(warp_size * width));
-  }
+  WarpAccess contiguous() { return models::strided(op, bytes, width, base_for(warp_size * width)); }
 
   /// By any multiple of the width. Small strides decide most; large ones walk over lines and pages.
   WarpAccess strided() {

@@ -17,11 +17,9 @@ inline constexpr std::uint64_t global_region_bytes = 1024 * 1024;
 
 enum class Space { shared, global };
 
-/// Size of the region that a pattern's addresses lie in.
 std::uint64_t region_bytes(Space space);
 
-/// "shared" or "global", "load" or "store".
-const char* name(Space space);
+const char* name(Space space);  ///< "shared"
 const char* name(models::Access op);
 
 /// Kinds of pattern, each drawn equally often.

@@ -129,7 +129,6 @@ CampaignResult run(Context& context, CounterSession* counters, const std::string
   return result;
 }
 
-/// Every counter must read what the model says of each pattern.
 Case warp_case(Space space, Access op, int bytes) {
   const Instruction of{space, op, bytes};
   Case c;
@@ -183,7 +182,6 @@ int driver_blocks(Occupant kernel, const models::KernelResources& block) {
                             static_cast<std::size_t>(block.dynamic_shared_bytes));
 }
 
-/// Resident blocks of random configurations, by the model and by the driver.
 CampaignResult run_occupancy(Context& context, const KeepGoing& keep_going, Entry& entry) {
   const DeviceFacts& device = context.device();
   const models::SmLimits& sm = models::sm_limits(device.major, device.minor);
@@ -246,14 +244,12 @@ const Probe probe{
         "Do the models of shared memory, global memory and occupancy predict this GPU exactly, "
         "whatever the pattern?",
     .method =
-        "Random warp patterns, structured and not, many with inactive lanes: strides, broadcasts, "
-        "pairs, permutations, tiles plain, padded and swizzled, structures, few banks, scattered "
-        "words. Each is one memory instruction of one warp in a kernel of its own, whose addresses "
-        "come from the constant bank, so that wavefronts, conflicts, sectors, requests and "
-        "instructions by counter are its alone; each must equal the model. What each lane read or "
-        "stored is checked in a separate launch. Random block sizes, registers, shared memory and "
-        "carve-outs go to the occupancy model and to the driver. The same seed gives the same "
-        "patterns.",
+        "Random warp patterns, many with inactive lanes: strides, broadcasts, permutations, tiles, "
+        "structures, few banks, scattered words. Each is one memory instruction of one warp in a "
+        "launch of its own, whose addresses come from the constant bank: the counters are its "
+        "alone, and must equal the model. What each lane read or stored is checked in a separate "
+        "launch. Random block sizes, registers, shared memory and carve-outs go to the occupancy "
+        "model and to the driver. The same seed gives the same patterns.",
     .conclude = conclude,
     .cases = {cases},
     // A pattern takes about a millisecond, most of it the profiler's.

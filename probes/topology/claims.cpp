@@ -218,7 +218,7 @@ void add_latencies(Facts& facts, const Topology& t) {
   }
 }
 
-/// SMs of one partition beside each other, in it those of one GPC, in it those of one TPC.
+/// By partition, GPC and TPC.
 std::vector<AxisValue> order_of_sms(const Topology& t) {
   const Labels sides = t.partitions.reason.empty() ? t.partitions.labels : Labels{};
   std::vector<std::int64_t> order(

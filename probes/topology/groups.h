@@ -20,7 +20,7 @@ using Rows = std::vector<std::vector<double>>;
 /// The group of each thing. Groups are numbered from 0 in the order of their first members.
 using Labels = std::vector<int>;
 
-/// Two things each, in order, whose groups are joined.
+/// Two things each, whose groups are joined.
 using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
 
 /// Each value less its row's and its column's mean, plus the mean of all: what an additive model of
@@ -42,10 +42,10 @@ Labels clusters(const Rows& rows, std::size_t groups);
 /// in one group or all alone in both, are the same: 1.
 double adjusted_rand_index(const Labels& a, const Labels& b);
 
-/// Groups of `size` things of which each pair given is in one group.
+/// Of `size` things: each pair is in one group.
 Labels connected(std::size_t size, std::span<const Pairs::value_type> pairs);
 
-/// The same groups, numbered as Labels are, from any numbers that tell them apart.
+/// The same groups, numbered as Labels are.
 Labels renumbered(std::span<const int> labels);
 
 int number_of_groups(const Labels& labels);
@@ -89,7 +89,7 @@ inline constexpr int pair_blocks_per_sm = 4;
 inline constexpr const char* load_instruction = "ld.global.cg";
 inline constexpr const char* atomic_instruction = "atom.global.add";
 
-/// On the axis "SM": an entry whose profile has all SMs, one after the other.
+/// On the axis "SM": the profile has all SMs, one after the other.
 inline constexpr const char* all_sms = "all";
 
 /// Names of disjoint sets of lines, and of two halves of the launches.
@@ -99,7 +99,6 @@ inline constexpr const char* set_names[] = {"first", "second"};
 /// runs.
 inline constexpr double same_groups = 0.95;
 
-/// SMs of a group, ascending.
 using Members = std::vector<std::size_t>;
 
 template <class T>
@@ -107,7 +106,7 @@ void append(std::vector<T>& to, const std::vector<T>& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
 
-/// The profiles of all SMs, from an entry for each or from one for all.
+/// The profiles of all SMs.
 struct Matrix {
   Rows rows;                          ///< by SM number; empty where `reason` is not
   Rows left;                          ///< what an additive model of SMs and places leaves of them
@@ -126,7 +125,6 @@ struct Latencies {
   Matrix sets[2], both;
 };
 
-/// What every method gives.
 struct Groups {
   Labels labels;
   double reproducibility = 0;  ///< adjusted Rand index of two halves of what they are told by
@@ -186,7 +184,6 @@ SmPairs pairs_by_clusters(std::span<const Entry> entries);
 /// Pairs of which each SM's latencies are nearest to the other's, line by line.
 SmPairs pairs_by_latency(const Latencies& loads, const Latencies& atomics);
 
-/// All that the facts and the views are drawn from.
 struct Topology {
   ClusterGroups clusters;  ///< GPCs, but for SMs that clusters leave out
   Gpcs joined;             ///< and for those

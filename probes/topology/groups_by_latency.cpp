@@ -193,8 +193,6 @@ Grouping parsimonious_clusters(const Rows& rows, std::size_t least, std::size_t 
           static_cast<int>(least + widest), widths[widest]};
 }
 
-// What latencies tell: groups of SMs, and sides of the L2; and all methods together.
-
 namespace {
 
 Latencies latencies_of(std::span<const Entry> entries, const char* instruction) {

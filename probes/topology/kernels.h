@@ -9,10 +9,8 @@
 
 namespace fathom::topology {
 
-// A kernel that measures runs one block on each SM: its grid has as many blocks as there are SMs,
-// and each asks for more than half of an SM's shared memory. A block knows its SM by %smid, and
-// does its work where the host wants it done. Blocks that wait do so for a bounded number of
-// clocks.
+// A kernel that measures runs one block on each SM, since each asks for more than half of an SM's
+// shared memory. The block on the SM that the host names, by %smid, does the work.
 
 inline constexpr int latency_threads = 128;
 inline constexpr int empty_brackets = 64;
@@ -36,7 +34,6 @@ struct Lines {
   std::uint32_t seed = 0;
 };
 
-/// Bytes from the base to line i.
 __host__ __device__ constexpr std::uint64_t line_offset(const Lines& lines, std::uint32_t i) {
   const auto slots = static_cast<std::uint32_t>(lines.stride / line_bytes);
   return i * lines.stride +
@@ -71,7 +68,6 @@ __global__ void write_lines(Lines lines);
 /// all of them; the other SMs are idle. `report->taken` must be 0. Takes latency_threads.
 void (*line_kernel(LineAccess access))(LineTask, std::uint32_t zero);
 
-/// Where a block of a cluster launch ran.
 struct Placement {
   std::uint32_t smid;
   std::uint32_t cluster;  ///< %clusterid: blocks with the same one share distributed shared memory

@@ -15,8 +15,6 @@
 namespace fathom::topology {
 namespace {
 
-// Which SMs clusters join, and how often each two SMs share a cluster of two blocks.
-
 Blocks grid_of(const ClusterTask& task) {
   constexpr int threads = 32;
   allow_any_cluster(record_placement);
@@ -141,8 +139,6 @@ std::vector<Case> cluster_cases(const DeviceFacts& device) {
   for (const std::uint32_t half : {0, 1}) add(true, 2, pair_blocks_per_sm, half);
   return result;
 }
-
-// One SM at a time: its latency to each line of the L2.
 
 /// Larger than what the pool moves from round to round: line i is the same memory in all cases.
 constexpr std::size_t region_bytes = BufferPool::small_bytes + (std::size_t{8} << 20);
@@ -290,18 +286,15 @@ const Probe probe{
         "Which SMs sit together in TPCs and GPCs, and how far is each line of the L2 from each of "
         "them?",
     .method =
-        "One block on each SM, known by %smid, and only the SM in question at work: the clock "
-        "before and after single accesses to each of 192 lines that the L2 holds, less the median "
-        "of empty brackets, the interquartile mean over 24 accesses to a line. Loads "
-        "(ld.global.cg) may find a copy on their side of the L2, atomics go to the line's home. "
-        "From the matrix of SMs and lines the means of its rows and columns are taken away; SMs "
-        "are then grouped by the correlation of what is left (average linkage, the cut with the "
-        "widest silhouette). All of it twice, with other lines and in the other order; the "
-        "adjusted Rand index of both groupings says how far they agree. GPCs, from compute "
-        "capability 9.0 on: all blocks of a cluster run on one GPC, so SMs that clusters of any "
-        "size have in common are in one; SMs that only clusters of two reach are put into one by "
-        "their latencies, where those agree on the others. TPCs: how often clusters of two join "
-        "each two SMs where several blocks share an SM.",
+        "One SM at work at a time, known by %smid: the clock around single accesses to 192 lines "
+        "that the L2 holds, less the median of empty brackets, the interquartile mean over 24 "
+        "accesses to a line. Loads (ld.global.cg) may find a copy on their side of the L2, atomics "
+        "go to the line's home. SMs are grouped by the correlation of what an additive model of "
+        "SMs and lines leaves, twice, with other lines and in the other order; the adjusted Rand "
+        "index says how far both agree. GPCs, from compute capability 9.0 on: blocks of a cluster "
+        "run on one GPC, so SMs that clusters have in common are in one; SMs that only clusters of "
+        "two reach are put into one by their latencies. TPCs: how often clusters of two join two "
+        "SMs.",
     .conclude = conclude,
     .cases = {cluster_cases, latency_cases}};
 

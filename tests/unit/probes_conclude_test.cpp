@@ -116,7 +116,6 @@ TEST_CASE("two groups are told from one", "[results]") {
   CHECK(groups.separation > bimodal_separation);
   CHECK_THAT(groups.low, WithinAbs(210, 1));
   CHECK_THAT(groups.high, WithinAbs(270, 1));
-  CHECK_THAT(groups.high_share, WithinAbs(0.25, 0.02));
   CHECK(two_groups(one).separation < bimodal_separation);
   CHECK(two_groups(flat).separation < bimodal_separation);
   const TwoGroups alike = two_groups(std::vector<double>(100, 33.0));
