@@ -42,8 +42,8 @@ struct Work {
   models::StreamKernel stream{.bytes_per_access = 16, .threads_per_block = 256, .hot = true};
   models::StreamCost loads{}, stores{};  ///< by the counters
   std::size_t dram_bytes = 0;  ///< least that both directions move in whole sectors; 0: the useful
-  /// What the DRAM is expected to move; 0: dram_bytes. An H200 reads 64 bytes at a time (counters
-  /// of the strided copies in recordings/h200).
+  /// What the DRAM is expected to move; 0: dram_bytes. An H200 reads 64 bytes at a time, and reads
+  /// a sector before it writes a part of it (counters of the strided copies in recordings/h200).
   std::size_t expected_dram_bytes = 0;
   std::size_t footprint = 0;      ///< bytes of memory touched; 0: dram_bytes
   int most_blocks_per_sm = 1024;  ///< fewer than the GPU allows where shared memory does

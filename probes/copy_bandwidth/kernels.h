@@ -110,13 +110,16 @@ SourceLines plain_copy_lines();
 /// Threads of a block in all that follows but the asynchronous copies.
 inline constexpr int pattern_threads = 256;
 
-/// Copies so many packs, of 4 or 16 bytes, which are `stride` packs apart in the source.
+enum class Strided { loads, stores };
+
+/// Copies so many packs, of 4 or 16 bytes, whose places on one side are `stride` packs apart.
 using StridedCopy = void (*)(const std::byte* src, std::byte* dst, std::size_t packs,
                              unsigned stride);
-StridedCopy strided_copy_of(int pack_bytes);
-/// Adds those of the `words` words of the destination that such a copy got wrong to *wrong.
+StridedCopy strided_copy_of(int pack_bytes, Strided side);
+/// Adds those of the first `words` words of the destination that such a copy, into poisoned memory,
+/// got wrong to *wrong. What lies between the packs of a strided store must still hold its poison.
 __global__ void check_strided_copy(const std::uint32_t* src, const std::uint32_t* dst,
-                                   std::size_t words, int pack_words, unsigned stride,
+                                   std::size_t words, int pack_words, unsigned stride, Strided side,
                                    unsigned long long* wrong);
 
 /// Folds rows of `columns` words to their exclusive or, a word a row: one thread a row. Element
@@ -138,8 +141,8 @@ __host__ __device__ constexpr int inputs_of(Mix mix) {
   return mix == Mix::add || mix == Mix::triad ? 2 : 1;
 }
 
-/// STREAM's kernels by 16-byte packs of floats: out = s a, a + b, a + s b; `write` stores packs
-/// made of their index, `read` folds `packs_per_fold` packs of each lane of a warp to a word.
+/// STREAM's kernels by 16-byte packs on float or double: out = s a, a + b, a + s b; `write` stores
+/// packs made of their index, `read` folds `packs_per_fold` packs of each lane of a warp to a word.
 inline constexpr int read_packs_per_thread = 8;
 inline constexpr std::size_t read_bytes_per_fold = std::size_t{16} * read_packs_per_thread * 32;
 struct MixRun {
@@ -149,7 +152,8 @@ struct MixRun {
   std::size_t bytes = 0;  ///< of one array; for `read` a multiple of read_bytes_per_fold x 8
 };
 /// Runs the mix, or, where `wrong` is not null, adds what it got wrong to *wrong.
-void launch_mix(Mix mix, const MixRun& run, unsigned long long* wrong, cudaStream_t stream);
+void launch_mix(Mix mix, ElementType type, const MixRun& run, unsigned long long* wrong,
+                cudaStream_t stream);
 
 /// cp.async (compute capability 8.0): 16 bytes a thread through shared memory, of which a block has
 /// as many dynamically.

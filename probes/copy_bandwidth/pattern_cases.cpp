@@ -19,8 +19,9 @@ Workload counted(Context& context, const Buffer& out, std::function<void()> laun
       [=, &context] { return none_wrong(context, check, what); });
 }
 
-/// The source spans 1 GiB, so that a larger stride means fewer packs.
-Case strided_case(const DeviceFacts& device, int pack, unsigned stride, bool quick) {
+/// The strided side spans 1 GiB, so that a larger stride means fewer packs.
+Case strided_case(const DeviceFacts& device, Strided side, int pack, unsigned stride, bool quick) {
+  const bool loads = side == Strided::loads;
   const std::size_t packs = base_bytes(device) / stride / pack;
   const auto strided_bytes = static_cast<std::uint64_t>(pack) * stride;
   const models::StreamPattern contiguous{
@@ -31,36 +32,43 @@ Case strided_case(const DeviceFacts& device, int pack, unsigned stride, bool qui
   work.stream.read_bytes = work.stream.write_bytes = packs * pack;
   work.stream.bytes_per_access = pack;
   work.stream.threads = packs;
-  work.loads = models::stream_cost(strided);
-  work.stores = models::stream_cost(contiguous);
+  work.loads = models::stream_cost(loads ? strided : contiguous);
+  work.stores = models::stream_cost(loads ? contiguous : strided);
   // Neighbours share a sector up to its 32 bytes.
   const std::uint64_t sectors = std::min<std::uint64_t>(strided_bytes, models::sector_bytes);
   constexpr std::uint64_t dram_read_bytes = 64;
   work.dram_bytes = packs * (pack + sectors);
-  work.expected_dram_bytes = packs * (pack + std::min(strided_bytes, dram_read_bytes));
+  if (loads)
+    work.expected_dram_bytes = packs * (pack + std::min(strided_bytes, dram_read_bytes));
+  else if (stride > 1)
+    work.expected_dram_bytes = packs * (pack + 2 * sectors);
   work.footprint = base_bytes(device);
-  Case c = bandwidth_case(device, fmt::format("stride/loads/bytes:{}/stride:{}", pack, stride),
+  const char* what = loads ? "loads" : "stores";
+  Case c = bandwidth_case(device, fmt::format("stride/{}/bytes:{}/stride:{}", what, pack, stride),
                           work, quick);
   c.axes = {{"sweep", "stride"},
-            {"strided", "loads"},
+            {"strided", what},
             {"bytes per thread", pack},
             {"stride (packs)", stride},
             {"stride (B)", static_cast<std::int64_t>(strided_bytes)},
             {"block", threads}};
   c.prepare = [=](Context& context) {
     cudaStream_t stream = context.stream();
-    const std::size_t bytes = packs * pack, words = bytes / 4;
-    const Buffer src = source_buffer(context, bytes * stride);
-    const Buffer dst = destination_buffer(context, bytes);
+    const std::size_t near = packs * pack, far = near * stride;
+    const Buffer src = source_buffer(context, loads ? far : near);
+    const Buffer dst = destination_buffer(context, loads ? near : far);
+    const int pack_words = pack / 4;
+    // What lies behind the last pack of a strided store's memory is left out.
+    const std::size_t words = (loads ? packs : (packs - 1) * stride + 1) * pack_words;
     return counted(
         context, dst,
         [=] {
-          launch(strided_copy_of(pack), threads_for(packs, threads), stream, src.data, dst.data,
-                 packs, stride);
+          launch(strided_copy_of(pack, side), threads_for(packs, threads), stream, src.data,
+                 dst.data, packs, stride);
         },
         [=](unsigned long long* wrong) {
           launch(check_strided_copy, threads_for(words, threads), stream, src.as<std::uint32_t>(),
-                 dst.as<std::uint32_t>(), words, pack / 4, stride, wrong);
+                 dst.as<std::uint32_t>(), words, pack_words, stride, side, wrong);
         },
         "words of the destination are wrong");
   };
@@ -121,11 +129,11 @@ Case row_case(const DeviceFacts& device, bool along) {
   return c;
 }
 
-Case mix_case(const DeviceFacts& device, Mix mix, bool quick) {
+Case mix_case(const DeviceFacts& device, Mix mix, ElementType type, bool quick) {
   constexpr const char* names[] = {"read", "write", "scale", "add", "triad"};
   const std::string name = names[static_cast<int>(mix)];
-  const bool reads = mix == Mix::read;
-  const std::string type = reads || mix == Mix::write ? "bits" : "float";
+  const bool reads = mix == Mix::read, typed = inputs_of(mix) > 0 && !reads;
+  const std::string type_name = typed ? name_of(type) : "bits";
   const auto inputs = static_cast<std::uint64_t>(inputs_of(mix));
   const std::size_t bytes = base_bytes(device), folds = bytes / read_bytes_per_fold;
   const models::StreamCost one = models::contiguous_cost(bytes, 16, 4, 0, threads);
@@ -138,23 +146,25 @@ Case mix_case(const DeviceFacts& device, Mix mix, bool quick) {
   work.stores = one;
   if (reads) work.stores = {folds, folds, folds * 4};  // one lane's word of each warp
   work.streams_through_dram = true;
-  Case c = bandwidth_case(device, fmt::format("mix/{}/type:{}", name, type), work, quick);
+  Case c = bandwidth_case(device, fmt::format("mix/{}/type:{}", name, type_name), work, quick);
   c.axes = {{"sweep", "mix"},
             {"mix", name},
-            {"type", type},
+            {"type", type_name},
             {"arrays read", static_cast<std::int64_t>(inputs)},
             {"arrays written", std::int64_t{reads ? 0 : 1}},
             {"bytes per thread", 16},
             {"block", threads}};
   c.prepare = [=](Context& context) {
-    const Fill fill = reads ? Fill::random_bits : Fill::uniform_float;
+    const Fill fill = reads                          ? Fill::random_bits
+                      : type == ElementType::float64 ? Fill::uniform_double
+                                                     : Fill::uniform_float;
     MixRun run{.bytes = bytes};
     if (inputs >= 1) run.a = source_buffer(context, bytes, fill).data;
     if (inputs >= 2) run.b = context.buffers().input("second src", bytes, fill).data;
     const Buffer out = destination_buffer(context, work.stream.write_bytes);
     run.out = out.data;
     const auto run_or_check = [=, stream = context.stream()](unsigned long long* wrong) {
-      launch_mix(mix, run, wrong, stream);
+      launch_mix(mix, type, run, wrong, stream);
     };
     return counted(
         context, out, [=] { run_or_check(nullptr); }, run_or_check,
@@ -217,10 +227,13 @@ Case bulk_case(const DeviceFacts& device, int tile_bytes, bool evict_last, bool 
 
 std::vector<Case> stride_cases(const DeviceFacts& device) {
   std::vector<Case> cases;
-  for (const unsigned stride : {1, 2, 4, 8, 16, 32})
-    cases.push_back(strided_case(device, 4, stride, stride == 1 || stride == 8));
-  for (const unsigned stride : {1, 2, 4, 8})
-    cases.push_back(strided_case(device, 16, stride, false));
+  for (const Strided side : {Strided::loads, Strided::stores}) {
+    const bool loads = side == Strided::loads;
+    for (const unsigned stride : {1, 2, 4, 8, 16, 32})
+      cases.push_back(strided_case(device, side, 4, stride, loads && (stride == 1 || stride == 8)));
+    for (const unsigned stride : {1, 2, 4, 8})
+      cases.push_back(strided_case(device, side, 16, stride, false));
+  }
   return cases;
 }
 
@@ -240,9 +253,12 @@ std::vector<Case> async_cases(const DeviceFacts& device) {
 }
 
 std::vector<Case> mix_cases(const DeviceFacts& device) {
-  std::vector<Case> cases;
-  for (const Mix mix : {Mix::read, Mix::write, Mix::scale, Mix::add, Mix::triad})
-    cases.push_back(mix_case(device, mix, mix != Mix::scale && mix != Mix::add));
+  using enum ElementType;
+  std::vector<Case> cases{mix_case(device, Mix::read, float32, true),
+                          mix_case(device, Mix::write, float32, true)};
+  for (const ElementType type : {float32, float64})
+    for (const Mix mix : {Mix::scale, Mix::add, Mix::triad})
+      cases.push_back(mix_case(device, mix, type, mix == Mix::triad && type == float32));
   return cases;
 }
 

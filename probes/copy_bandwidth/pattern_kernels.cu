@@ -9,22 +9,34 @@
 namespace fathom::copy_bandwidth {
 namespace {
 
-template <class P>
+template <class P, Strided side>
 __global__ void strided_copy(const std::byte* src, std::byte* dst, std::size_t packs,
                              unsigned stride) {
   const auto* from = reinterpret_cast<const P*>(src);
   auto* to = reinterpret_cast<P*>(dst);
   const std::size_t i = thread_number();
   if (i >= packs) return;
-  to[i] = from[i * stride];
+  if constexpr (side == Strided::loads)
+    to[i] = from[i * stride];
+  else
+    to[i * stride] = from[i];
 }
 
-constexpr float scalar = 0.75f;  // exact
+constexpr double scalar = 0.75;  // exact in both types
 
+template <class T>
 struct alignas(16) Pack16 {
-  static constexpr int count = 4;
-  float element[count];
+  static constexpr int count = 16 / sizeof(T);
+  T element[count];
 };
+
+template <class T>
+__device__ bool same_bits(T x, T y) {
+  if constexpr (sizeof(T) == 8)
+    return __double_as_longlong(x) == __double_as_longlong(y);
+  else
+    return __float_as_uint(x) == __float_as_uint(y);
+}
 
 /// A different word everywhere, never the poison's: equal words could be compressed on their way.
 __device__ std::uint32_t word_at(std::size_t i) {
@@ -33,20 +45,20 @@ __device__ std::uint32_t word_at(std::size_t i) {
 }
 
 /// Element `i` of the output, from those of the inputs that there are.
-template <Mix mix>
-__device__ float combined(float a, float b, std::size_t i) {
+template <Mix mix, class T>
+__device__ T combined(T a, T b, std::size_t i) {
   if constexpr (mix == Mix::write) return __uint_as_float(word_at(i));
-  if constexpr (mix == Mix::scale) return scalar * a;
+  if constexpr (mix == Mix::scale) return static_cast<T>(scalar) * a;
   if constexpr (mix == Mix::add) return a + b;
-  return fma(scalar, b, a);
+  return fma(static_cast<T>(scalar), b, a);
 }
 
-template <Mix mix>
-__global__ void combine(const Pack16* a, const Pack16* b, Pack16* out, std::size_t packs) {
-  constexpr int count = Pack16::count;
+template <Mix mix, class T>
+__global__ void combine(const Pack16<T>* a, const Pack16<T>* b, Pack16<T>* out, std::size_t packs) {
+  constexpr int count = Pack16<T>::count;
   const std::size_t i = thread_number();
   if (i >= packs) return;
-  Pack16 x{}, y{}, result;
+  Pack16<T> x{}, y{}, result;
   if constexpr (inputs_of(mix) >= 1) x = a[i];
   if constexpr (inputs_of(mix) >= 2) y = b[i];
 #pragma unroll
@@ -55,15 +67,15 @@ __global__ void combine(const Pack16* a, const Pack16* b, Pack16* out, std::size
   out[i] = result;
 }
 
-template <Mix mix>
-__global__ void check_combine(const float* a, const float* b, const float* out, std::size_t count,
+template <Mix mix, class T>
+__global__ void check_combine(const T* a, const T* b, const T* out, std::size_t count,
                               unsigned long long* wrong) {
   const std::size_t i = thread_number();
   if (i >= count) return;
-  float x = 0, y = 0;
+  T x{}, y{};
   if constexpr (inputs_of(mix) >= 1) x = a[i];
   if constexpr (inputs_of(mix) >= 2) y = b[i];
-  if (__float_as_uint(out[i]) != __float_as_uint(combined<mix>(x, y, i))) atomicAdd(wrong, 1ull);
+  if (!same_bits(out[i], combined<mix>(x, y, i))) atomicAdd(wrong, 1ull);
 }
 
 /// A warp's own bytes follow each other: turn k of its lanes reads 512 of them.
@@ -87,12 +99,17 @@ __global__ void fold(const uint4* a, std::uint32_t* out) {
 }  // namespace
 
 __global__ void check_strided_copy(const std::uint32_t* src, const std::uint32_t* dst,
-                                   std::size_t words, int pack_words, unsigned stride,
+                                   std::size_t words, int pack_words, unsigned stride, Strided side,
                                    unsigned long long* wrong) {
   const std::size_t word = thread_number();
   if (word >= words) return;
   const std::size_t pack = word / pack_words, within = word % pack_words;
-  if (dst[word] != src[pack * stride * pack_words + within]) atomicAdd(wrong, 1ull);
+  std::uint32_t expected = ~0u;
+  if (side == Strided::loads)
+    expected = src[pack * stride * pack_words + within];
+  else if (pack % stride == 0)
+    expected = src[pack / stride * pack_words + within];
+  if (dst[word] != expected) atomicAdd(wrong, 1ull);
 }
 
 __global__ void fold_rows(const std::uint32_t* src, std::uint32_t* dst, std::uint32_t columns,
@@ -118,11 +135,15 @@ __global__ void check_rows(FoldedRows run, unsigned long long* wrong) {
   if (threadIdx.x % 32 == 0 && run.dst[row] != folded) atomicAdd(wrong, 1ull);
 }
 
-StridedCopy strided_copy_of(int pack_bytes) {
-  return pack_bytes == 4 ? strided_copy<float> : strided_copy<float4>;
+StridedCopy strided_copy_of(int pack_bytes, Strided side) {
+  using enum Strided;
+  if (pack_bytes == 4)
+    return side == loads ? strided_copy<float, loads> : strided_copy<float, stores>;
+  return side == loads ? strided_copy<float4, loads> : strided_copy<float4, stores>;
 }
 
-void launch_mix(Mix mix, const MixRun& run, unsigned long long* wrong, cudaStream_t stream) {
+void launch_mix(Mix mix, ElementType type, const MixRun& run, unsigned long long* wrong,
+                cudaStream_t stream) {
   if (mix == Mix::read) {
     constexpr std::uint32_t words = read_bytes_per_fold / 4;
     const auto folds = static_cast<std::uint32_t>(run.bytes / read_bytes_per_fold);
@@ -134,15 +155,21 @@ void launch_mix(Mix mix, const MixRun& run, unsigned long long* wrong, cudaStrea
     return launch(fold, grid, stream, reinterpret_cast<const uint4*>(run.a), out);
   }
   with_constant<Mix::write, Mix::scale, Mix::add, Mix::triad>(mix, [&](auto of) {
-    const std::size_t packs = run.bytes / 16, count = run.bytes / sizeof(float);
-    if (wrong == nullptr)
-      launch(combine<of>, threads_for(packs, pattern_threads), stream,
-             reinterpret_cast<const Pack16*>(run.a), reinterpret_cast<const Pack16*>(run.b),
-             reinterpret_cast<Pack16*>(run.out), packs);
-    else
-      launch(check_combine<of>, threads_for(count, pattern_threads), stream,
-             reinterpret_cast<const float*>(run.a), reinterpret_cast<const float*>(run.b),
-             reinterpret_cast<const float*>(run.out), count, wrong);
+    with_constant<ElementType::float32, ElementType::float64>(type, [&](auto element) {
+      // What is written has no type.
+      constexpr bool is_float = of == Mix::write || element == ElementType::float32;
+      using T = std::conditional_t<is_float, float, double>;
+      using Pack = Pack16<T>;
+      const std::size_t packs = run.bytes / 16, count = run.bytes / sizeof(T);
+      if (wrong == nullptr)
+        launch(combine<of, T>, threads_for(packs, pattern_threads), stream,
+               reinterpret_cast<const Pack*>(run.a), reinterpret_cast<const Pack*>(run.b),
+               reinterpret_cast<Pack*>(run.out), packs);
+      else
+        launch(check_combine<of, T>, threads_for(count, pattern_threads), stream,
+               reinterpret_cast<const T*>(run.a), reinterpret_cast<const T*>(run.b),
+               reinterpret_cast<const T*>(run.out), count, wrong);
+    });
   });
 }
 

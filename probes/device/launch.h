@@ -33,8 +33,7 @@ auto with_place(const T& value, F&& f) {
   return [&]<std::size_t... place>(std::index_sequence<place...>) {
     return with_constant<place...>(
         static_cast<std::size_t>(std::ranges::find(all, value) - std::begin(all)), f);
-  }
-  (std::make_index_sequence<std::size(all)>());
+  }(std::make_index_sequence<std::size(all)>());
 }
 
 /// Blocks of so many threads that an SM holds at once.

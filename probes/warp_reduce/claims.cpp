@@ -7,7 +7,7 @@ namespace {
 using I = std::int64_t;
 constexpr I GiB = I{1} << 30;
 
-/// The fastest of some recipes; older documents have several block sizes of one.
+/// The fastest of some recipes' block sizes.
 Quantity sum(std::string name, std::vector<const char*> recipes, I bytes) {
   return {std::move(name),
           {{"part", "sum"},

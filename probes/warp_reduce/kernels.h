@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace fathom {
@@ -13,7 +14,7 @@ struct DeviceFacts;
 
 namespace fathom::warp_reduce {
 
-enum class Element { f32, f64, i32 };
+enum class Element { f32, f64, i32, f16, bf16 };
 
 /// What a grid does with its blocks:
 ///  - tile: one tile a block, one atomic addition a block (claim R1's recipe)
@@ -24,15 +25,10 @@ enum class Element { f32, f64, i32 };
 ///    the others' sums, so that nothing need be zeroed first
 enum class Recipe { tile, loop, scalar_loop, dynamic };
 
-/// Threads of a block.
-constexpr int threads_of(Recipe recipe) {
-  return recipe == Recipe::loop || recipe == Recipe::scalar_loop ? 256 : 512;
-}
-
 struct SumKernel {
   Recipe recipe = Recipe::tile;
   Element element = Element::f32;
-  int threads() const { return threads_of(recipe); }
+  int threads = 512;  ///< of a block: 512; float tiles 128, 256 and 1024 too; loops 256
 };
 
 /// 16-byte vectors that a thread adds per tile: two batches of four independent loads. Four loads
@@ -40,9 +36,10 @@ struct SumKernel {
 inline constexpr int vectors_per_batch = 4;
 inline constexpr int batches_per_tile = 2;
 inline constexpr int vector_bytes = 16;
-inline constexpr int tile_threads = threads_of(Recipe::tile);
-inline constexpr std::size_t tile_vectors =
-    std::size_t{tile_threads} * vectors_per_batch * batches_per_tile;
+
+__host__ __device__ constexpr std::size_t tile_vectors(int threads) {
+  return static_cast<std::size_t>(threads) * vectors_per_batch * batches_per_tile;
+}
 
 /// How `n` elements at any address split into work. Elements before the first and after the last
 /// whole 16-byte vector, and vectors after the last whole tile, are the ragged rest: one block's.
@@ -64,7 +61,8 @@ struct SumLayout {
 };
 
 /// `address` modulo 16 is all that matters of it; it must be a multiple of `element_bytes`.
-constexpr SumLayout sum_layout(std::uintptr_t address, std::size_t n, int element_bytes) {
+constexpr SumLayout sum_layout(std::uintptr_t address, std::size_t n, int element_bytes,
+                               int threads) {
   SumLayout layout;
   layout.elements = n;
   const std::size_t to_boundary = (vector_bytes - address % vector_bytes) % vector_bytes;
@@ -73,11 +71,12 @@ constexpr SumLayout sum_layout(std::uintptr_t address, std::size_t n, int elemen
   const std::size_t body = n - layout.head_elements;
   layout.vectors = body / per_vector;
   layout.tail_elements = static_cast<int>(body % per_vector);
-  layout.full_tiles = layout.vectors / tile_vectors;
-  layout.rest_vectors = layout.vectors % tile_vectors;
+  layout.full_tiles = layout.vectors / tile_vectors(threads);
+  layout.rest_vectors = layout.vectors % tile_vectors(threads);
   return layout;
 }
 
+inline constexpr int loop_threads = 256;
 inline constexpr int dynamic_blocks_per_sm = 2;
 inline constexpr std::size_t max_dynamic_blocks = 4096;
 
@@ -90,17 +89,23 @@ struct DynamicState {
 struct SumRun {
   const std::byte* source;
   SumLayout layout;
-  std::byte* result;      ///< one element
+  std::byte* result;      ///< one accumulator: float, double or 32 bits
   DynamicState* state;    ///< dynamic only
-  std::byte* block_sums;  ///< dynamic only: max_dynamic_blocks elements
+  std::byte* block_sums;  ///< dynamic only: max_dynamic_blocks accumulators
 };
 
 constexpr const char* name_of(Element element) {
-  constexpr const char* names[] = {"float", "double", "int32"};
+  constexpr const char* names[] = {"float", "double", "int32", "half", "bfloat16"};
   return names[static_cast<int>(element)];
 }
-constexpr int element_bytes(Element element) { return element == Element::f64 ? 8 : 4; }
+constexpr int element_bytes(Element element) {
+  constexpr int bytes[] = {4, 8, 4, 2, 2};
+  return bytes[static_cast<int>(element)];
+}
+/// half and bfloat16 are summed in float.
+constexpr int accumulator_bytes(Element element) { return std::max(4, element_bytes(element)); }
 
+/// Blocks of one launch. Throws std::invalid_argument for a block size that was not compiled.
 std::size_t grid_blocks(const SumKernel& kernel, const SumLayout& layout, int sms);
 /// Blocks that fit an SM at once, as the driver says.
 int resident_blocks(const SumKernel& kernel);
@@ -117,17 +122,28 @@ inline constexpr int reference_threads = 256;
 void launch_reference(Element element, const std::byte* source, std::size_t elements,
                       std::byte* partial_sums, cudaStream_t stream);
 
-/// cub::DeviceReduce::Sum, counting in 32 bits, of `elements` elements into one at `result`.
-/// Without temporary memory it sums nothing and says how many bytes of it are needed.
-void cub_sum(Element element, const std::byte* source, int elements, std::byte* result,
-             std::byte* temporary, std::size_t& temporary_bytes, cudaStream_t stream);
+/// Width of the element count's type, which chooses between two compiled kernels of CUB's.
+enum class OffsetType { int32, int64 };
 
-/// Adds up the 32 values of a warp.
+/// Whether `cub_sum` can: float, double and 32-bit integers, and a count that fits the offset type.
+bool cub_can_sum(Element element, std::size_t elements, OffsetType offset);
+
+/// cub::DeviceReduce::Sum of `elements` elements into one element at `result`. Without temporary
+/// memory it sums nothing and says how many bytes of it are needed. Throws std::invalid_argument
+/// where `cub_can_sum` is false.
+void cub_sum(Element element, const std::byte* source, std::size_t elements, OffsetType offset,
+             std::byte* result, std::byte* temporary, std::size_t& temporary_bytes,
+             cudaStream_t stream);
+
+// The stage that adds up a warp, and the published one of a block.
+
+/// Ways to add up the 32 values of a warp.
 enum class WarpMethod {
-  shuffle_xor,   ///< five exchanges with lane ^ distance: every lane gets the sum
-  shuffle_down,  ///< five exchanges with lane + distance: lane 0 gets it
-  reduce_add,    ///< the integer reduction instruction, compute capability 8.0 and newer
-  shared_tree,   ///< through shared memory, half as many lanes each step
+  shuffle_xor,       ///< five exchanges with lane ^ distance: every lane gets the sum
+  shuffle_down,      ///< five exchanges with lane + distance: lane 0 gets it
+  reduce_add,        ///< the integer reduction instruction, compute capability 8.0 and newer
+  shared_tree,       ///< through shared memory, half as many lanes each step
+  shared_butterfly,  ///< through shared memory, every lane at each step: no branch, no re-read
 };
 
 /// Reductions between two renormalisations, which keep a repeated sum from overflowing: each
@@ -147,15 +163,17 @@ __host__ __device__ constexpr int start_value(int lane, int chain) {
 
 struct WarpStage {
   WarpMethod method;
-  Element type;
-  int warps;   ///< of the one block per SM, at most 32
-  int chains;  ///< 1 or max_chains
+  Element type;  ///< f32, i32 or f64
+  int warps;     ///< of the one block per SM, at most 32
+  int chains;    ///< 1 or max_chains
   int rounds;
 
   bool shuffles() const {
     return method == WarpMethod::shuffle_xor || method == WarpMethod::shuffle_down;
   }
-  bool in_shared() const { return method == WarpMethod::shared_tree; }
+  bool in_shared() const {
+    return method == WarpMethod::shared_tree || method == WarpMethod::shared_butterfly;
+  }
 };
 
 /// Writes to `clocks` [blocks][warps][2] clock64 before and after, and to `out`

@@ -29,7 +29,8 @@ const char* name_of(Recipe recipe) {
 }
 
 Fill fill_of(Element element) {
-  constexpr Fill fills[] = {Fill::uniform_float, Fill::uniform_double, Fill::random_bits};
+  constexpr Fill fills[] = {Fill::uniform_float, Fill::uniform_double, Fill::random_bits,
+                            Fill::uniform_half, Fill::uniform_bfloat16};
   return fills[static_cast<int>(element)];
 }
 
@@ -48,7 +49,7 @@ struct Sum {
     return static_cast<std::size_t>(offset) * element_bytes(kernel.element);
   }
   SumLayout layout() const {
-    return sum_layout(offset_bytes(), elements(), element_bytes(kernel.element));
+    return sum_layout(offset_bytes(), elements(), element_bytes(kernel.element), kernel.threads);
   }
 };
 
@@ -91,6 +92,7 @@ Workload sum_workload(Context& context, const Sum& sum, const std::byte* source,
   const double tolerance =
       sum_tolerance(element, static_cast<double>(sum.elements()), threads, blocks);
   const Buffer partial = context.buffers().output("reference", partial_sums * sizeof(double));
+  const auto error = std::make_shared<double>(0);
   const auto check = [=, stream = context.stream()]() -> std::optional<std::string> {
     launch_reference(element, source, sum.elements(), partial.data, stream);
     if (element == Element::i32) {
@@ -105,17 +107,24 @@ Workload sum_workload(Context& context, const Sum& sum, const std::byte* source,
     const long double expected = std::accumulate(parts.begin(), parts.end(), 0.0L);
     const double got = element == Element::f64 ? copy_to_host<double>(result.data, 1, stream)[0]
                                                : copy_to_host<float>(result.data, 1, stream)[0];
-    if (std::abs(got - expected) <= tolerance) return std::nullopt;  // false for a NaN too
+    *error = static_cast<double>(std::abs(got - expected));
+    if (*error <= tolerance) return std::nullopt;  // false for a NaN too
     return fmt::format(
         "the sum is {} instead of {}, off by more than the {} that rounding explains", got,
         static_cast<double>(expected), tolerance);
   };
-  return workload_of(context, {result}, std::move(launch), check);
+  Workload workload = workload_of(context, {result}, std::move(launch), check);
+  if (element != Element::i32)
+    workload.extras = [=] {
+      return std::map<std::string, double>{{"absolute_error", *error},
+                                           {"allowed_error", tolerance}};
+    };
+  return workload;
 }
 
 Workload prepare(Context& context, const Sum& sum, std::size_t blocks) {
   const std::byte* source = source_of(context, sum);
-  const Buffer result = context.buffers().output("result", element_bytes(sum.kernel.element));
+  const Buffer result = context.buffers().output("result", accumulator_bytes(sum.kernel.element));
   const Buffer state = context.buffers().output("dynamic state", sizeof(DynamicState));
   const Buffer block_sums =
       context.buffers().output("block sums", max_dynamic_blocks * sizeof(double));
@@ -123,24 +132,24 @@ Workload prepare(Context& context, const Sum& sum, std::size_t blocks) {
   FATHOM_CUDA(cudaMemsetAsync(state.data, 0, state.bytes, stream));
   const SumRun run{source, sum.layout(), result.data, state.as<DynamicState>(), block_sums.data};
   return sum_workload(
-      context, sum, source, result, sum.kernel.threads(), static_cast<double>(blocks),
+      context, sum, source, result, sum.kernel.threads, static_cast<double>(blocks),
       [=, sms = context.device().sms] { launch_sum(sum.kernel, run, sms, stream); });
 }
 
-Workload prepare_cub(Context& context, const Sum& sum) {
+Workload prepare_cub(Context& context, const Sum& sum, OffsetType offset) {
   const Element element = sum.kernel.element;
   const std::byte* source = source_of(context, sum);
-  const auto elements = static_cast<int>(sum.elements());
-  const Buffer result = context.buffers().output("cub result", element_bytes(element));
+  const std::string suffix = offset == OffsetType::int32 ? " int32" : " int64";
+  const Buffer result = context.buffers().output("cub result" + suffix, accumulator_bytes(element));
   std::size_t bytes = 0;
-  cub_sum(element, nullptr, elements, nullptr, nullptr, bytes, nullptr);
+  cub_sum(element, nullptr, sum.elements(), offset, nullptr, nullptr, bytes, nullptr);
   const Buffer temporary =
-      context.buffers().output("cub temporary", std::max<std::size_t>(bytes, 1));
+      context.buffers().output("cub temporary" + suffix, std::max<std::size_t>(bytes, 1));
   // CUB's own shape is not ours to know: it has the tolerance of a grid as large as our largest.
   return sum_workload(context, sum, source, result, 512, 65536,
                       [=, bytes = temporary.bytes, stream = context.stream()]() mutable {
-                        cub_sum(element, source, elements, result.data, temporary.data, bytes,
-                                stream);
+                        cub_sum(element, source, sum.elements(), offset, result.data,
+                                temporary.data, bytes, stream);
                       });
 }
 
@@ -151,7 +160,7 @@ models::StreamCost loads_of(const Sum& sum, const SumLayout& layout, std::size_t
     return models::stream_cost({.accesses = accesses,
                                 .bytes_per_instruction = bytes,
                                 .base_offset = offset,
-                                .threads_per_block = sum.kernel.threads()});
+                                .threads_per_block = sum.kernel.threads});
   };
   if (sum.kernel.recipe == Recipe::scalar_loop) return stream(layout.elements, size, start);
   const std::uint64_t body = start + layout.head_elements * std::uint64_t(size);
@@ -160,7 +169,7 @@ models::StreamCost loads_of(const Sum& sum, const SumLayout& layout, std::size_t
                             stream(layout.vectors, vector_bytes, body) +
                             stream(layout.tail_elements, size, tail);
   if (sum.kernel.recipe == Recipe::dynamic)  // the last block reads all blocks' sums
-    cost += stream(blocks, element_bytes(sum.kernel.element), 0);
+    cost += stream(blocks, accumulator_bytes(sum.kernel.element), 0);
   return cost;
 }
 
@@ -193,7 +202,7 @@ Expectation expectation(const DeviceFacts& device, const Sum& sum, std::size_t b
   const bool tiles = recipe == Recipe::tile || recipe == Recipe::dynamic;
   const int per_access =
       recipe == Recipe::scalar_loop ? element_bytes(sum.kernel.element) : vector_bytes;
-  const double threads = static_cast<double>(blocks) * sum.kernel.threads();
+  const double threads = static_cast<double>(blocks) * sum.kernel.threads;
   const models::StreamExpectation expected = expected_stream(
       device,
       {.read_bytes = sum.bytes,
@@ -201,7 +210,7 @@ Expectation expectation(const DeviceFacts& device, const Sum& sum, std::size_t b
        .bytes_per_access = per_access,
        .independent_loads = tiles ? double{vectors_per_batch} : 1.0,
        .accesses_per_thread = std::max(1.0, static_cast<double>(sum.bytes) / per_access / threads),
-       .resident_threads_per_sm = std::max(1, resident) * sum.kernel.threads(),
+       .resident_threads_per_sm = std::max(1, resident) * sum.kernel.threads,
        .threads = static_cast<std::uint64_t>(threads),
        .hot = cache == CacheState::hot});
   return {static_cast<double>(sum.bytes) / (expected.seconds + combining_seconds), model_tolerance,
@@ -209,6 +218,7 @@ Expectation expectation(const DeviceFacts& device, const Sum& sum, std::size_t b
                       1e6 * combining_seconds)};
 }
 
+/// What sums and the copy have in common: bytes over time, against what the DRAM can move.
 Case bandwidth_case(const DeviceFacts& device, std::string name, double bytes, bool bounded) {
   Case c;
   c.name = std::move(name);
@@ -220,8 +230,7 @@ Case bandwidth_case(const DeviceFacts& device, std::string name, double bytes, b
 }
 
 Case make_case(const DeviceFacts& device, const Sum& sum) {
-  const auto& [recipe, element] = sum.kernel;
-  const int threads = sum.kernel.threads();
+  const auto& [recipe, element, threads] = sum.kernel;
   const SumLayout layout = sum.layout();
   const std::size_t blocks = grid_blocks(sum.kernel, layout, device.sms);
   std::string name = fmt::format("sum/{}/type:{}/block:{}/size:{}", name_of(recipe),
@@ -246,9 +255,12 @@ Case make_case(const DeviceFacts& device, const Sum& sum) {
   c.extras = {{"blocks", static_cast<double>(blocks)}};
   c.counters = counters_of(sum, layout, blocks);
   c.prepare = [=](Context& context) { return prepare(context, sum, blocks); };
-  if (sum.against_cub)
-    c.opponents.push_back({"cub::DeviceReduce::Sum, int32 count",
-                           [=](Context& context) { return prepare_cub(context, sum); }});
+  if (!sum.against_cub) return c;
+  for (const OffsetType offset : {OffsetType::int32, OffsetType::int64})
+    if (cub_can_sum(element, sum.elements(), offset))
+      c.opponents.push_back({fmt::format("cub::DeviceReduce::Sum, {} count",
+                                         offset == OffsetType::int32 ? "int32" : "int64"),
+                             [=](Context& context) { return prepare_cub(context, sum, offset); }});
   return c;
 }
 
@@ -279,12 +291,15 @@ Case copy_case(const DeviceFacts& device) {
 
 /// The largest first: a buffer that grows between cases is a new one.
 std::vector<Sum> sums(const DeviceFacts& device) {
-  const SumKernel tile{}, dynamic{Recipe::dynamic}, loop{Recipe::loop}, scalar{Recipe::scalar_loop};
+  const SumKernel tile{}, dynamic{Recipe::dynamic}, loop{Recipe::loop, Element::f32, loop_threads},
+      scalar{Recipe::scalar_loop, Element::f32, loop_threads};
   std::vector<Sum> result;
   if (device.memory_bytes >= 12 * GiB)
     for (const SumKernel& kernel : {tile, dynamic}) result.push_back({kernel, 4 * GiB, true, true});
   for (const SumKernel& kernel : {tile, dynamic, loop, scalar})
     result.push_back({kernel, GiB, true, true});
+  for (const int threads : {128, 256, 1024})
+    result.push_back({{Recipe::tile, Element::f32, threads}, GiB});
   for (const SumKernel& kernel : {tile, dynamic}) {
     for (std::size_t bytes = KiB; bytes < GiB; bytes *= 4) {
       const bool quick =
@@ -300,10 +315,11 @@ std::vector<Sum> sums(const DeviceFacts& device) {
       result.push_back({{Recipe::tile, element}, GiB, quick, false, more, offset});
     }
     result.push_back({{Recipe::dynamic, element}, GiB, false, false, 2, 3});
-    result.push_back({{Recipe::loop, element}, GiB, false, false, 2, 3});
+    result.push_back({{Recipe::loop, element, loop_threads}, GiB, false, false, 2, 3});
   }
-  for (const Element element : {Element::i32, Element::f64}) {
-    result.push_back({{Recipe::tile, element}, GiB, true, true});
+  for (const Element element : {Element::i32, Element::f64, Element::f16, Element::bf16}) {
+    const bool quick = element == Element::i32 || element == Element::f64;
+    result.push_back({{Recipe::tile, element}, GiB, quick, true});
     result.push_back({{Recipe::dynamic, element}, GiB, false, true});
   }
   return result;
@@ -321,12 +337,14 @@ const Probe probe{
     .question =
         "Does a sum run at the speed of memory, and what is the cheapest way to add up a warp?",
     .method =
-        "Sums of random data, timed with the zeroing of the result and alternately with CUB; "
-        "inputs of more than four times the L2 with the L2 flushed before. Results are held "
-        "against an fp64 sum by another kernel: integers must be equal, floating point within ten "
-        "standard deviations of what rounding explains. The warp stage is timed by clock64: "
-        "latency by one warp, throughput by 32 warps of two chains on every SM; all lanes must "
-        "hold the exact values.",
+        "Sums of random data from 1 KiB to 4 GiB, timed with everything that they need, the "
+        "zeroing of the result included, and alternately with cub::DeviceReduce::Sum; inputs of "
+        "more than four times the L2 are read with the L2 flushed before. Results are held against "
+        "an fp64 sum by another kernel: integers must be equal, floating point within ten standard "
+        "deviations of what rounding explains. The warp stage is timed by clock64 in the kernel: "
+        "one warp whose reductions each need the last one's result (latency), and 32 warps of two "
+        "such chains on every SM (throughput); all lanes must hold the exact values. The published "
+        "block stage adds up ones and random data, held against sums in double.",
     .conclude = conclude,
     .cases = {sum_cases, warp_stage_cases, block_stage_cases}};
 

@@ -1,8 +1,12 @@
 #pragma once
 
-#include <tuple>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 
-#include "probes/device/launch.h"
+#include <cstdint>
+#include <tuple>
+#include <type_traits>
+
 #include "probes/warp_reduce/kernels.h"
 
 // The stages of a sum, each a building block: a thread's own loop, a warp, a block. What a grid
@@ -10,21 +14,18 @@
 
 namespace fathom::warp_reduce {
 
-/// Integers wrap, hence unsigned.
 template <Element element>
 struct ElementType {
-  using Type =
-      std::tuple_element_t<static_cast<int>(element), std::tuple<float, double, unsigned>>;
+  using Type = std::tuple_element_t<static_cast<int>(element),
+                                    std::tuple<float, double, unsigned, __half, __nv_bfloat16>>;
 };
 template <Element element>
 using TypeOf = typename ElementType<element>::Type;
 
-/// Calls `f` with a value of the element's type.
-template <class F>
-auto with_type(Element element, F&& f) {
-  using enum Element;
-  return with_constant<f32, f64, i32>(element, [&](auto of) { return f(TypeOf<of>{}); });
-}
+/// Narrow types are summed in float; integers wrap, hence unsigned.
+template <class T>
+using Accumulator =
+    std::conditional_t<std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>, float, T>;
 
 /// Every lane gets the warp's sum: five exchanges, each halving the distance.
 template <class T>
@@ -52,8 +53,9 @@ template <class T>
 class ThreadSum {
  public:
   static constexpr int places = vector_bytes / sizeof(T);
+  using Sum = Accumulator<T>;
 
-  __device__ void add_element(T x) { sums_[0][0] += x; }
+  __device__ void add_element(T x) { sums_[0][0] += static_cast<Sum>(x); }
 
   __device__ void add_vector(uint4 vector, int which) {
     // Through registers: a memcpy from memory itself would load the vector byte by byte.
@@ -63,18 +65,18 @@ class ThreadSum {
       __device__ Bits(uint4 v) : vector(v) {}
     } const bits(vector);
 #pragma unroll
-    for (int i = 0; i < places; ++i) sums_[which][i] += bits.elements[i];
+    for (int i = 0; i < places; ++i) sums_[which][i] += static_cast<Sum>(bits.elements[i]);
   }
 
   /// `tile` is the tile's first vector. All loads of a batch are issued before the first is used.
+  template <int Threads>
   __device__ void add_tile(const uint4* __restrict__ tile) {
     const uint4* from = tile + threadIdx.x;
 #pragma unroll 1
-    for (int batch = 0; batch < batches_per_tile;
-         ++batch, from += tile_threads * vectors_per_batch) {
+    for (int batch = 0; batch < batches_per_tile; ++batch, from += Threads * vectors_per_batch) {
       uint4 vectors[vectors_per_batch];
 #pragma unroll
-      for (int v = 0; v < vectors_per_batch; ++v) vectors[v] = from[v * tile_threads];
+      for (int v = 0; v < vectors_per_batch; ++v) vectors[v] = from[v * Threads];
 #pragma unroll
       for (int v = 0; v < vectors_per_batch; ++v) add_vector(vectors[v], v % 2);
     }
@@ -92,20 +94,22 @@ class ThreadSum {
   }
 
   /// Everything outside of whole tiles.
+  template <int Threads>
   __device__ void add_rest(const T* __restrict__ source, const SumLayout& layout) {
-    const uint4* first = vectors_of(source, layout) + layout.full_tiles * tile_vectors;
+    const uint4* first = vectors_of(source, layout) + layout.full_tiles * tile_vectors(Threads);
 #pragma unroll 1
-    for (int i = threadIdx.x; i < static_cast<int>(layout.rest_vectors); i += tile_threads)
+    for (int i = threadIdx.x; i < static_cast<int>(layout.rest_vectors); i += Threads)
       add_vector(first[i], 0);
     add_ends(source, layout);
   }
 
+  template <int Threads>
   __device__ void add_tile_or_rest(const T* __restrict__ source, const SumLayout& layout,
                                    std::size_t tile) {
     if (tile < layout.full_tiles)
-      add_tile(vectors_of(source, layout) + tile * tile_vectors);
+      add_tile<Threads>(vectors_of(source, layout) + tile * tile_vectors(Threads));
     else
-      add_rest(source, layout);
+      add_rest<Threads>(source, layout);
   }
 
   static __device__ const uint4* vectors_of(const T* source, const SumLayout& layout) {
@@ -113,8 +117,8 @@ class ThreadSum {
   }
 
   /// Pairwise, so that the last additions are no longer chain than the vector needs.
-  __device__ T total() const {
-    T sums[places];
+  __device__ Sum total() const {
+    Sum sums[places];
 #pragma unroll
     for (int i = 0; i < places; ++i) sums[i] = sums_[0][i] + sums_[1][i];
 #pragma unroll
@@ -126,7 +130,7 @@ class ThreadSum {
   }
 
  private:
-  T sums_[2][places] = {};
+  Sum sums_[2][places] = {};
 };
 
 }  // namespace fathom::warp_reduce

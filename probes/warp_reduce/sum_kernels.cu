@@ -1,5 +1,9 @@
-#include <algorithm>
+#include "probes/warp_reduce/kernels.h"
 
+#include <algorithm>
+#include <stdexcept>
+
+#include "probes/device/launch.h"
 #include "probes/warp_reduce/stages.cuh"
 
 namespace fathom::warp_reduce {
@@ -9,86 +13,102 @@ template <class T>
 struct Sum {
   const T* source;
   SumLayout layout;
-  T* result;
+  Accumulator<T>* result;
   DynamicState* state;
-  T* block_sums;
+  Accumulator<T>* block_sums;
 };
 
 /// A tile of the block's own, or a loop over all vectors or elements.
 template <Recipe recipe, class T, int Threads>
-__global__ void __launch_bounds__(Threads) atomic_sum(Sum<T> run) {
+__global__ void __launch_bounds__(Threads) atomic_sum(Sum<T> sum) {
   ThreadSum<T> own;
   if constexpr (recipe == Recipe::tile) {
-    own.add_tile_or_rest(run.source, run.layout, blockIdx.x);
+    own.template add_tile_or_rest<Threads>(sum.source, sum.layout, blockIdx.x);
   } else {
     constexpr bool by_vector = recipe == Recipe::loop;
-    const uint4* vectors = ThreadSum<T>::vectors_of(run.source, run.layout);
+    const uint4* vectors = ThreadSum<T>::vectors_of(sum.source, sum.layout);
     const std::size_t step = static_cast<std::size_t>(gridDim.x) * Threads;
 #pragma unroll 1
     for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * Threads + threadIdx.x;
-         i < (by_vector ? run.layout.vectors : run.layout.elements); i += step) {
+         i < (by_vector ? sum.layout.vectors : sum.layout.elements); i += step) {
       if constexpr (by_vector)
         own.add_vector(vectors[i], 0);
       else
-        own.add_element(run.source[i]);
+        own.add_element(sum.source[i]);
     }
-    if (by_vector && blockIdx.x == 0) own.add_ends(run.source, run.layout);
+    if (by_vector && blockIdx.x == 0) own.add_ends(sum.source, sum.layout);
   }
-  const T total = block_sum<Threads>(own.total());
-  if (threadIdx.x == 0) atomicAdd(run.result, total);
+  const auto total = block_sum<Threads>(own.total());
+  if (threadIdx.x == 0) atomicAdd(sum.result, total);
 }
 
 /// Grid stage without an atomic addition: every block leaves its sum, the last one adds them.
 template <int Threads, class T>
-__device__ void add_up_in_last_block(const Sum<T>& run, T total) {
+__device__ void add_up_in_last_block(const Sum<T>& sum, Accumulator<T> total) {
   __shared__ bool is_last;
   if (threadIdx.x == 0) {
-    run.block_sums[blockIdx.x] = total;
+    sum.block_sums[blockIdx.x] = total;
     __threadfence();  // the sum must be visible before the count says that it is there
-    is_last = atomicInc(&run.state->blocks_done, gridDim.x - 1) == gridDim.x - 1;
+    is_last = atomicInc(&sum.state->blocks_done, gridDim.x - 1) == gridDim.x - 1;
   }
   __syncthreads();
   if (!is_last) return;
   __threadfence();
-  T x = 0;
+  Accumulator<T> x = 0;
 #pragma unroll 1
-  for (unsigned i = threadIdx.x; i < gridDim.x; i += Threads) x += __ldcg(run.block_sums + i);
+  for (unsigned i = threadIdx.x; i < gridDim.x; i += Threads) x += __ldcg(sum.block_sums + i);
   // block_sum's shared memory is free: every thread is past the barrier above, which follows it.
   x = block_sum<Threads>(x);
   if (threadIdx.x == 0) {
-    *run.result = x;
-    run.state->next_tile = 0;
+    *sum.result = x;
+    sum.state->next_tile = 0;
   }
 }
 
 template <class T, int Threads>
-__global__ void __launch_bounds__(Threads) dynamic_sum(Sum<T> run) {
+__global__ void __launch_bounds__(Threads) dynamic_sum(Sum<T> sum) {
   __shared__ unsigned next[2];  // two, so that a fast warp's write meets no slow warp's read
   ThreadSum<T> own;
   std::size_t tile = blockIdx.x;
 #pragma unroll 1
-  for (int turn = 0; tile < run.layout.tiles(); turn ^= 1) {
+  for (int turn = 0; tile < sum.layout.tiles(); turn ^= 1) {
     // Asked for before the tile is read, so that the answer is there when it is needed.
-    if (threadIdx.x == 0) next[turn] = atomicAdd(&run.state->next_tile, 1u) + gridDim.x;
-    own.add_tile_or_rest(run.source, run.layout, tile);
+    if (threadIdx.x == 0) next[turn] = atomicAdd(&sum.state->next_tile, 1u) + gridDim.x;
+    own.template add_tile_or_rest<Threads>(sum.source, sum.layout, tile);
     __syncthreads();
     tile = next[turn];
   }
-  add_up_in_last_block<Threads>(run, block_sum<Threads>(own.total()));
+  add_up_in_last_block<Threads>(sum, block_sum<Threads>(own.total()));
 }
 
 template <class T>
-auto kernel_of(Recipe recipe) {
+using Kernel = void (*)(Sum<T>);
+
+template <class T>
+Kernel<T> kernel_of(const SumKernel& kernel) {
   using enum Recipe;
-  return with_constant<tile, loop, scalar_loop, dynamic>(recipe, [](auto of) {
-    constexpr int threads = threads_of(of);
-    void (*kernel)(Sum<T>);
-    if constexpr (of == dynamic)
-      kernel = dynamic_sum<T, threads>;
-    else
-      kernel = atomic_sum<of, T, threads>;
-    return kernel;
-  });
+  if (kernel.recipe == tile) {
+    if (kernel.threads == 512) return atomic_sum<tile, T, 512>;
+    if constexpr (std::is_same_v<T, float>) {
+      if (kernel.threads == 128) return atomic_sum<tile, T, 128>;
+      if (kernel.threads == 256) return atomic_sum<tile, T, 256>;
+      if (kernel.threads == 1024) return atomic_sum<tile, T, 1024>;
+    }
+  }
+  if (kernel.recipe == dynamic && kernel.threads == 512) return dynamic_sum<T, 512>;
+  if (kernel.threads == loop_threads) {
+    if (kernel.recipe == loop) return atomic_sum<loop, T, loop_threads>;
+    if (kernel.recipe == scalar_loop) return atomic_sum<scalar_loop, T, loop_threads>;
+  }
+  throw std::invalid_argument("no sum kernel of this block size was compiled");
+}
+
+/// Calls `f` with a value of the element's type.
+template <class F>
+auto with_type(Element element, F&& f) {
+  using enum Element;
+  return with_constant<f32, f64, i32, f16, bf16>(
+      element, [&](auto of) { return f(TypeOf<of>{}); });
 }
 
 template <class T, class Wide>
@@ -96,16 +116,20 @@ __global__ void partial_sums_of(const T* source, std::size_t elements, Wide* par
   const std::size_t first = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
   Wide sum = 0;
-  for (std::size_t i = first; i < elements; i += step) sum += source[i];
+  for (std::size_t i = first; i < elements; i += step)
+    if constexpr (std::is_same_v<Wide, double> && !std::is_same_v<T, double>)
+      sum += static_cast<double>(static_cast<float>(source[i]));
+    else
+      sum += source[i];
   partial_sums[first] = sum;
 }
 
 }  // namespace
 
 int resident_blocks(const SumKernel& kernel) {
-  return with_type(kernel.element, [&](auto x) {
-    return resident_blocks_of(kernel_of<decltype(x)>(kernel.recipe), kernel.threads());
-  });
+  return with_type(
+      kernel.element,
+      [&](auto x) { return resident_blocks_of(kernel_of<decltype(x)>(kernel), kernel.threads); });
 }
 
 std::size_t grid_blocks(const SumKernel& kernel, const SumLayout& layout, int sms) {
@@ -116,20 +140,22 @@ std::size_t grid_blocks(const SumKernel& kernel, const SumLayout& layout, int sm
         {tiles, static_cast<std::size_t>(dynamic_blocks_per_sm) * sms, max_dynamic_blocks});
   const std::size_t items = kernel.recipe == Recipe::loop ? layout.vectors : layout.elements;
   const std::size_t wave = static_cast<std::size_t>(resident_blocks(kernel)) * sms;
-  return std::clamp<std::size_t>((items + kernel.threads() - 1) / kernel.threads(), 1, wave);
+  return std::clamp<std::size_t>((items + kernel.threads - 1) / kernel.threads, 1, wave);
 }
 
 void launch_sum(const SumKernel& kernel, const SumRun& run, int sms, cudaStream_t stream) {
   if (kernel.recipe != Recipe::dynamic)
-    FATHOM_CUDA(cudaMemsetAsync(run.result, 0, element_bytes(kernel.element), stream));
+    FATHOM_CUDA(cudaMemsetAsync(run.result, 0, accumulator_bytes(kernel.element), stream));
   const auto blocks = static_cast<int>(grid_blocks(kernel, run.layout, sms));
-  with_type(kernel.element, [&](auto x) {
-    using T = decltype(x);
-    launch(kernel_of<T>(kernel.recipe), {blocks, kernel.threads()}, stream,
-           Sum<T>{reinterpret_cast<const T*>(run.source), run.layout,
-                  reinterpret_cast<T*>(run.result), run.state,
-                  reinterpret_cast<T*>(run.block_sums)});
-  });
+  with_type(
+      kernel.element,
+      [&](auto x) {
+        using T = decltype(x);
+        launch(kernel_of<T>(kernel), {blocks, kernel.threads}, stream,
+               Sum<T>{reinterpret_cast<const T*>(run.source), run.layout,
+                      reinterpret_cast<Accumulator<T>*>(run.result), run.state,
+                      reinterpret_cast<Accumulator<T>*>(run.block_sums)});
+      });
 }
 
 void launch_reference(Element element, const std::byte* source, std::size_t elements,

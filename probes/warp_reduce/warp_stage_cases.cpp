@@ -31,7 +31,8 @@ constexpr double tolerance = 0.25;  ///< covers what differs between chips
 constexpr int steps = 5;
 
 const char* name_of(WarpMethod method) {
-  constexpr const char* names[] = {"shuffle-xor", "shuffle-down", "reduce-add", "shared-tree"};
+  constexpr const char* names[] = {"shuffle-xor", "shuffle-down", "reduce-add", "shared-tree",
+                                   "shared-butterfly"};
   return names[static_cast<int>(method)];
 }
 
@@ -115,12 +116,14 @@ SharedWork shared_work(const WarpStage& stage) {
     work.wavefronts[op == store] +=
         models::shared_cost(models::masked(models::strided(op, bytes, bytes), mask)).wavefronts;
   };
-  access(store, lanes);
+  const bool tree = stage.method == WarpMethod::shared_tree;
+  if (tree) access(store, lanes);
   for (int active = lanes / 2; active > 0; active /= 2) {
-    access(load, active);
-    access(store, active);
+    if (!tree) access(store, lanes);
+    access(load, tree ? active : lanes);
+    if (tree) access(store, active);
   }
-  access(load, 1);  // every lane reads the one sum: a broadcast
+  if (tree) access(load, 1);  // every lane reads the one sum: a broadcast
   return work;
 }
 
@@ -174,11 +177,12 @@ std::optional<Expectation> expected_latency(const WarpStage& stage, const Device
   if (in_double && !full_double) return std::nullopt;
   const double addition = in_double ? double_addition_latency : addition_latency;
   const double exchange = stage.in_shared() ? shared_latency : shuffle_latency;
+  const bool reads_once_more = stage.method == WarpMethod::shared_tree;
   return Expectation{
-      steps * (exchange + addition) + (stage.in_shared() ? shared_latency : 0), tolerance,
+      steps * (exchange + addition) + (reads_once_more ? shared_latency : 0), tolerance,
       fmt::format("{} dependent exchanges and additions of {} and {} cycles{}: additions as Jia et "
                   "al. have them of a V100, {}",
-                  steps, exchange, addition, stage.in_shared() ? ", and one more exchange" : "",
+                  steps, exchange, addition, reads_once_more ? ", and one more exchange" : "",
                   stage.in_shared() ? "shared memory as published of an H100"
                                     : "a shuffle as Fathom measured it on an H200")};
 }
@@ -245,8 +249,9 @@ std::optional<std::string> run_block_stage(Context& context, bool random, Entry&
 std::vector<Case> warp_stage_cases(const DeviceFacts& device) {
   std::vector<Case> result;
   for (const Element type : {Element::f32, Element::i32, Element::f64}) {
-    for (const WarpMethod method : {WarpMethod::shuffle_xor, WarpMethod::shuffle_down,
-                                    WarpMethod::reduce_add, WarpMethod::shared_tree}) {
+    for (const WarpMethod method :
+         {WarpMethod::shuffle_xor, WarpMethod::shuffle_down, WarpMethod::reduce_add,
+          WarpMethod::shared_tree, WarpMethod::shared_butterfly}) {
       const bool instruction = method == WarpMethod::reduce_add;
       if (instruction && (type != Element::i32 || device.major < 8)) continue;
       const int rounds = reductions / reductions_per_round(type);

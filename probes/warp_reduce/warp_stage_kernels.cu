@@ -1,3 +1,6 @@
+#include "probes/warp_reduce/kernels.h"
+
+#include "probes/device/launch.h"
 #include "probes/warp_reduce/stages.cuh"
 
 // Each warp repeats reductions whose input is the last one's result. With one warp on the SM the
@@ -11,7 +14,7 @@ constexpr unsigned all_lanes = 0xFFFFFFFFu;
 
 template <class T, int Chains>
 struct Shared {
-  T values[2][Chains][32];  ///< the second half only keeps warps as far apart as was recorded
+  T values[2][Chains][32];  ///< two halves, so that the butterfly's reads meet no writes
 };
 
 template <WarpMethod Method, int Chains, class T>
@@ -59,12 +62,27 @@ __device__ void shared_tree(T (&x)[Chains], Shared<T, Chains>& shared, int lane)
   __syncwarp();  // the next reduction's first store must not overtake a lane's read
 }
 
+template <int Chains, class T>
+__device__ void shared_butterfly(T (&x)[Chains], Shared<T, Chains>& shared, int lane) {
+  int half = 0;
+#pragma unroll
+  for (int distance = 16; distance > 0; distance /= 2, half ^= 1) {
+#pragma unroll
+    for (int c = 0; c < Chains; ++c) shared.values[half][c][lane] = x[c];
+    __syncwarp();
+#pragma unroll
+    for (int c = 0; c < Chains; ++c) x[c] += shared.values[half][c][lane ^ distance];
+  }
+  __syncwarp();  // five steps: the next reduction begins with the half that was read last
+}
+
 template <WarpMethod Method, int Chains, class T>
 __device__ void reduce(T (&x)[Chains], Shared<T, Chains>& shared, int lane) {
   if constexpr (Method == WarpMethod::shuffle_xor || Method == WarpMethod::shuffle_down)
     shuffle<Method>(x);
   if constexpr (Method == WarpMethod::reduce_add) reduce_add(x);
   if constexpr (Method == WarpMethod::shared_tree) shared_tree(x, shared, lane);
+  if constexpr (Method == WarpMethod::shared_butterfly) shared_butterfly(x, shared, lane);
 }
 
 /// Divides by 32 to the power of the reductions of a round, exactly for floating point.
@@ -143,7 +161,8 @@ void launch_warp_stage(const WarpStage& stage, int blocks, long long* clocks, st
       if constexpr (type == i32) {
         if (stage.method == reduce_add) return with_constant<reduce_add>(stage.method, of_method);
       }
-      with_constant<shuffle_xor, shuffle_down, shared_tree>(stage.method, of_method);
+      with_constant<shuffle_xor, shuffle_down, shared_tree, shared_butterfly>(stage.method,
+                                                                              of_method);
     });
   });
 }

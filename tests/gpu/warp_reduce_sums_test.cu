@@ -1,5 +1,8 @@
 // The sum kernels where they are most likely to be wrong: few elements, tails, unaligned starts.
 
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
 #include <cstring>
 
 #include "probes/warp_reduce/kernels.h"
@@ -12,7 +15,8 @@ namespace {
 
 constexpr std::size_t largest = 100'003;
 constexpr int largest_offset = 9;
-constexpr Element every_element[] = {Element::f32, Element::f64, Element::i32};
+constexpr Element every_element[] = {Element::f32, Element::f64, Element::i32, Element::f16,
+                                     Element::bf16};
 
 /// Small enough that every sum is exact in every type, and no two neighbours alike.
 int value_at(std::size_t i) {
@@ -30,8 +34,8 @@ std::vector<std::byte> as_bytes(std::size_t count) {
 }
 
 std::vector<std::byte> values(Element element) {
-  constexpr decltype(as_bytes<float>)* of_type[] = {as_bytes<float>, as_bytes<double>,
-                                                    as_bytes<int>};
+  constexpr decltype(as_bytes<float>)* of_type[] = {
+      as_bytes<float>, as_bytes<double>, as_bytes<int>, as_bytes<__half>, as_bytes<__nv_bfloat16>};
   return of_type[static_cast<int>(element)](largest + largest_offset);
 }
 
@@ -60,21 +64,24 @@ TEST_CASE("every sum is exact, whatever the number of elements and the start",
         gpu.buffers.poison(result);
         const std::byte* first = source.data + offset * element_bytes(kernel.element);
         const SumLayout layout = sum_layout(reinterpret_cast<std::uintptr_t>(first), n,
-                                            element_bytes(kernel.element));
+                                            element_bytes(kernel.element), kernel.threads);
         // As on one SM: a block then has more than one tile. The dynamic recipe leaves its counters
         // as it found them, or the next sum is wrong.
         launch_sum(kernel, {first, layout, result.data, state.as<DynamicState>(), block_sums.data},
                    1, gpu.stream.get());
-        CAPTURE(static_cast<int>(kernel.recipe), static_cast<int>(kernel.element), n,
-                offset);
+        CAPTURE(static_cast<int>(kernel.recipe), static_cast<int>(kernel.element), kernel.threads,
+                n, offset);
         CHECK(result_of(kernel.element, result.data) == expected);
       }
     }
   };
-  for (const Element element : every_element)
-    for (const Recipe recipe :
-         {Recipe::tile, Recipe::dynamic, Recipe::loop, Recipe::scalar_loop})
-      check({recipe, element});
+  for (const Element element : every_element) {
+    check({Recipe::tile, element, 512});
+    check({Recipe::dynamic, element, 512});
+    check({Recipe::loop, element, loop_threads});
+    check({Recipe::scalar_loop, element, loop_threads});
+  }
+  for (const int threads : {128, 256, 1024}) check({Recipe::tile, Element::f32, threads});
   gpu.check_guards();
 }
 

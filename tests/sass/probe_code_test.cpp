@@ -255,7 +255,7 @@ void add_warp_reduce(Rows& rows) {
   const auto add = [&](const std::string& kernel, const std::string& has, const char* lacks = "") {
     rows.push_back({"warp_reduce", kernel, 1, has, lacks});
   };
-  for (const std::string type : {"float", "double", "unsigned int"}) {
+  for (const std::string type : {"float", "double", "unsigned int", "__half", "__nv_bfloat16"}) {
     // A batch of the tile, one load in the loop over what is left of the last tile, and elements at
     // the head and at the tail. One addition to memory for a block.
     const auto recipe = [&](Recipe r, int threads) {
@@ -284,6 +284,8 @@ void add_warp_reduce(Rows& rows) {
         add(stage(method, type, chains), fmt::format("SHFL={}", reductions * 5 * words), "LDS STS");
       add(stage(WarpMethod::shared_tree, type, chains),
           fmt::format("LDS={} STS={}", reductions * 6, reductions * 6), "SHFL");
+      add(stage(WarpMethod::shared_butterfly, type, chains),
+          fmt::format("LDS={} STS={}", reductions * 5, reductions * 5));
     }
   }
   add(stage(WarpMethod::reduce_add, Element::i32, 1),
