@@ -120,7 +120,6 @@ void add_costs(std::vector<FactRow>& rows) {
          Pick::last,
          take_time});
   };
-  using I = std::int64_t;
   for (const Level level : {Level::l2, Level::shared}) {
     add(level, {{"contender", "lanes of a warp"}, {"contenders", 1}}, "one_lane", "one lane");
     add(level, {{"contender", "lanes of a warp"}, {"contenders", 32}}, "one_warp", "one warp");

@@ -86,7 +86,8 @@ Case dram_case(const DeviceFacts& device, const MemoryLoop& loop, copy_bandwidth
         reads ? "folds" : "dst", reads ? bytes / copy_bandwidth::read_bytes_per_fold * 4 : bytes);
     run.out = out.data;
     const auto run_or_check = [=, stream = context.stream()](unsigned long long* wrong) {
-      launch_mix(mix, run, wrong, stream);
+      // The type means nothing to these two.
+      launch_mix(mix, copy_bandwidth::ElementType::float32, run, wrong, stream);
     };
     return workload_of(
         context, {out}, [=] { run_or_check(nullptr); },
