@@ -15,19 +15,12 @@ namespace fathom::gate {
 
 enum class Side { base, head };
 
-/// A round whose command ended badly, by its own fault or the machine's: inconclusive by itself.
-class RoundFailed : public Error {
- public:
-  /// One sentence.
-  explicit RoundFailed(const std::string& sentence) : Error(ExitCode::inconclusive, sentence) {}
-};
-
 /// Where rounds come from: two commands, or a simulation of them.
 class RoundSource {
  public:
   virtual ~RoundSource() = default;
   /// One round in a process of its own: all metrics, or at least those named in `only`. Throws
-  /// RoundFailed.
+  /// Error(inconclusive) where it failed, by its own fault or the machine's.
   virtual RunMetrics round(Side side, const std::vector<std::string>& only) = 0;
   /// Seconds since the beginning.
   virtual double elapsed_s() const = 0;
@@ -65,8 +58,8 @@ std::vector<Side> round_order(std::size_t rounds, std::uint64_t seed);
 /// hide 2.5 %.
 std::size_t confirmation_rounds_for(std::size_t suspects, double spread = 0);
 
-/// Compares two sides, as docs/gate/method.md says under "Paired". Throws RoundFailed for a round
-/// that failed, unless all of the head's do.
+/// Compares two sides, as docs/gate/method.md says under "Paired". Throws as a round that
+/// failed, unless all of the head's do.
 CheckResult check_paired(RoundSource& source, const PairedOptions& options, const Rules& rules);
 
 /// Fewer earlier runs than these say nothing about how runs differ by themselves.

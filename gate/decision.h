@@ -72,7 +72,9 @@ struct Evidence {
   double noise_floor = 0;
   double least = 0;      ///< the effect that counts, on this scale
   double threshold = 0;  ///< the least `worse` that is no noise; below it a slowdown passes
-  double p = 1;          ///< that it is no worse than half of `least`, or than unchanged runs
+  /// That it is no worse than half of `least`, over all metrics by Holm's procedure where fresh
+  /// rounds decide; or than unchanged runs, by ranks.
+  double p = 1;
 
   bool is_worse() const { return worse > 0 && worse >= least; }  ///< by what counts
   bool looks_worse() const { return worse > 0.5 * least; }  ///< by half of it: worth another look
@@ -85,8 +87,6 @@ struct MetricDecision {
   std::optional<double> base{}, head{};  ///< medians, in the metric's unit
   std::size_t base_runs = 0, head_runs = 0;
   std::optional<Evidence> evidence{};
-  /// Over all metrics: by Holm's procedure, or by ranks of runs.
-  std::optional<double> adjusted_p{};
   bool repeated = false;  ///< decided on fresh rounds
   std::string reason{};   ///< why it is not simply unchanged; one sentence
   std::string rule{};     ///< the reason that the user's rule for it gives

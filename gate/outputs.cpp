@@ -23,7 +23,7 @@ inline constexpr auto fields_of<Evidence> = field_list("", "", field("worse_by",
                                                        field("threshold", &Evidence::threshold),
                                                        field("p", &Evidence::p));
 FATHOM_FIELDS(MetricDecision, "", "", name, unit, better, outcome, base, head, base_runs, head_runs,
-              repeated, adjusted_p, reason, rule);
+              repeated, reason, rule);
 FATHOM_FIELDS(CheckResult, "", "", date, mode, base, head, rounds, confirmation_rounds, elapsed_s,
               alpha, notes);
 

@@ -81,7 +81,7 @@ void judge(const Candidate& one, const std::string& disturbed) {
           : fmt::format("it is too noisy to tell: only changes above {} count.",
                         evidence.relative ? format_percent(std::expm1(evidence.threshold))
                                           : format_number(evidence.threshold));
-  bool sure = *decision.adjusted_p <= paired_alpha && evidence.is_worse();
+  bool sure = evidence.p <= paired_alpha && evidence.is_worse();
   if (!suspect) {  // back to the direction in which everything else is told
     evidence.worse = -evidence.worse;
     evidence.interval = {-evidence.interval.high, -evidence.interval.low,
@@ -103,7 +103,7 @@ void judge(const Candidate& one, const std::string& disturbed) {
     decision.decide(
         Outcome::regression,
         fmt::format("worse by {} in {} and {} fresh rounds (p = {:.2g}).", change_words(decision),
-                    decision.base_runs, decision.head_runs, *decision.adjusted_p));
+                    decision.base_runs, decision.head_runs, evidence.p));
 }
 
 struct PairedCheck {
@@ -136,8 +136,8 @@ struct PairedCheck {
                         "--time-limit or measure less",
                         first.base.size() + first.head.size(), order.size(),
                         format_time(source.elapsed_s()), format_time(options.time_limit_s)));
-    } catch (const RoundFailed& failed) {
-      if (!head_never_works()) throw;
+    } catch (const Error& failed) {
+      if (failed.code() != ExitCode::inconclusive || !head_never_works()) throw;
       for (const MetricSeries& series : series_of(first.base, {}, rules)) {
         MetricDecision& decision = result.metrics.emplace_back(first_decision(series));
         if (decision.outcome == Outcome::missing)
@@ -157,7 +157,8 @@ struct PairedCheck {
     try {
       take(std::array{Side::base, Side::head}, first);
       return false;
-    } catch (const RoundFailed&) {
+    } catch (const Error& again) {
+      if (again.code() != ExitCode::inconclusive) throw;
       return first.base.size() > worked;
     }
   }
@@ -265,7 +266,6 @@ struct PairedCheck {
     Candidate found{.role = Role::control,
                     .decision = &decision,
                     .severity = std::abs(evidence.worse) / std::max(counts, 1e-300),
-                    // Where no round can leave anything out, it adds nothing.
                     .elapsed_s = source.can_select() ? series.base.front().elapsed_s : 0,
                     .looked = change_words(decision)};
     if (evidence.looks_worse() && evidence.worse > noise)
@@ -384,7 +384,7 @@ struct PairedCheck {
       }
       const std::vector<double> adjusted = holm_adjusted(p);
       for (std::size_t i = 0; i < measured.size(); ++i) {
-        measured[i]->decision->adjusted_p = adjusted[i];
+        measured[i]->decision->evidence->p = adjusted[i];
         judge(*measured[i], disturbed);
       }
     }

@@ -120,7 +120,6 @@ struct StoredCheck {
     for (std::size_t i = 0; i < tested.size(); ++i) {
       MetricDecision& decision = tested[i].decision;
       const Evidence& evidence = decision.evidence.emplace(metrics[i].evidence);
-      decision.adjusted_p = evidence.p;
       const bool better = evidence.worse < 0 && -evidence.worse >= evidence.least;
       if (evidence.is_worse() || better) judge(tested[i], better ? turned[i] : metrics[i], better);
       if (tested[i].moved_along && decision.outcome == Outcome::unchanged)
@@ -212,7 +211,7 @@ struct StoredCheck {
                                   "earlier runs, but {} cannot be sure: {}.",
                                   by, earlier, counted(result.rounds, "result"), give_more()));
     } else if (better) {
-      decision.adjusted_p = rank.evidence.p;
+      decision.evidence->p = rank.evidence.p;
       decision.decide(Outcome::improved, by + ".");
     } else if (!one.witnessed) {
       ++unwitnessed;

@@ -107,11 +107,9 @@ CheckResult paired(const CheckArguments& arguments, const Rules& rules) {
   if (options.seed == 0)
     options.seed =
         static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
-  // A round as long as the whole check may take decides nothing.
-  const std::chrono::duration<double> limit(options.time_limit_s);
   ProcessRounds rounds({Side::base, arguments.base, arguments.suite},
                        {Side::head, arguments.head, arguments.suite}, fs::absolute(folder),
-                       std::chrono::ceil<std::chrono::milliseconds>(limit));
+                       options.time_limit_s);
   CheckResult result = check_paired(rounds, options, rules);
   result.base = arguments.base;
   result.notes.push_back(fmt::format("the rounds' order has seed {}", options.seed));

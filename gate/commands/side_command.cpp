@@ -143,9 +143,11 @@ ChildStart SideCommand::start(const fs::path& result, const std::vector<std::str
   return start;
 }
 
-ProcessRounds::ProcessRounds(SideCommand base, SideCommand head, fs::path folder,
-                             std::chrono::milliseconds limit)
-    : base_(std::move(base)), head_(std::move(head)), folder_(std::move(folder)), limit_(limit) {
+ProcessRounds::ProcessRounds(SideCommand base, SideCommand head, fs::path folder, double limit_s)
+    : base_(std::move(base)),
+      head_(std::move(head)),
+      folder_(std::move(folder)),
+      limit_s_(limit_s) {
   std::error_code unknown;
   for (const char* round : {"round-001-base", "round-001-head"})
     if (fs::exists(folder_ / round, unknown))
@@ -172,7 +174,9 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
     const FileDescriptor log = create_file(log_path);
     start.output = start.errors = log.get();
     ChildProcess child(start);
-    end = supervise(child, inbox, {.limit = limit_});
+    end = supervise(child, inbox,
+                    {.limit = std::chrono::ceil<std::chrono::milliseconds>(
+                         std::chrono::duration<double>(limit_s_))});
   }
   fmt::print(stderr, "round {} ({}{}): {:.1f} s\n", rounds_, to_string(side),
              only.empty() ? "" : fmt::format(", {} again", counted(only.size(), "metric")),
@@ -187,13 +191,13 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
     fail(ExitCode::inconclusive,
          "{} was ended after {}, the whole --time-limit: raise it, or see why the command takes so "
          "long; {}.",
-         which, format_time(std::chrono::duration<double>(limit_).count()), said);
+         which, format_time(limit_s_), said);
   if (!is_usable(command, end)) {
-    const std::string why = fmt::format("{} ended with {}; {}.", which, end.describe(), said);
     // A POSIX shell's status where there is no such command, and where it may not run it.
-    const bool not_found = end.status == 127 || end.status == 126;
-    if (not_found && !command.is_build() && end.signal == 0) throw Error(ExitCode::bad_input, why);
-    throw RoundFailed(why);
+    const bool not_found =
+        end.signal == 0 && !command.is_build() && (end.status == 127 || end.status == 126);
+    fail(not_found ? ExitCode::bad_input : ExitCode::inconclusive, "{} ended with {}; {}.", which,
+         end.describe(), said);
   }
   // Nor may it be a pipe, on which a reader waits for as long as nobody writes. Criterion leaves a
   // folder.

@@ -47,11 +47,10 @@ std::string shell_quoted(const std::string& text);
 class ProcessRounds : public RoundSource {
  public:
   /// Throws Error(bad_input) for a folder that holds rounds already.
-  ProcessRounds(SideCommand base, SideCommand head, std::filesystem::path folder,
-                std::chrono::milliseconds limit);
+  ProcessRounds(SideCommand base, SideCommand head, std::filesystem::path folder, double limit_s);
 
-  /// Throws, with the last words of its log: Error(interrupted), RoundFailed for a round that ended
-  /// badly, Error(inconclusive) for one too long, Error(bad_input) for no command or no result.
+  /// Throws, with the last words of its log: Error(interrupted), Error(inconclusive) for a round
+  /// that ended badly or took too long, Error(bad_input) for no command or no result.
   RunMetrics round(Side side, const std::vector<std::string>& only) override;
   double elapsed_s() const override;
   bool can_select() const override { return base_.can_select() && head_.can_select(); }
@@ -59,7 +58,7 @@ class ProcessRounds : public RoundSource {
  private:
   SideCommand base_, head_;
   std::filesystem::path folder_;
-  std::chrono::milliseconds limit_;
+  double limit_s_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   int rounds_ = 0;
 };

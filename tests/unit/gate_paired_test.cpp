@@ -258,7 +258,7 @@ TEST_CASE("Replays and other machines are refused after the first rounds", "[gat
 TEST_CASE("A head that fails again after a base that does not lacks all metrics", "[gate]") {
   for (const std::uint64_t seed : {1, 2, 3, 4}) {  // either side first
     PlantedRounds rounds(of_side(Side::head, [](RunMetrics&) {
-      throw RoundFailed("Round of --head ended with exit status 1.");
+      throw Error(ExitCode::inconclusive, "Round of --head ended with exit status 1.");
     }));
     const CheckResult result = check_paired(rounds, {.seed = seed}, {});
     CHECK(told(result) == "4: missing 0 1 2 3 4 5 6 7 8 9 10 11");
@@ -275,9 +275,9 @@ TEST_CASE("What fails once, or on both sides, or later, decides nothing", "[gate
            [](Side side, int round) { return side == Side::head && round > 2; },
            [](Side side, int) { return side == Side::base; }}) {
     CHECK_THROWS_AS(check([&](Side side, int round, RunMetrics&) {
-                      if (fails(side, round)) throw RoundFailed("It failed.");
+                      if (fails(side, round)) throw Error(ExitCode::inconclusive, "It failed.");
                     }),
-                    RoundFailed);
+                    Error);
   }
 }
 
@@ -287,14 +287,14 @@ TEST_CASE("A head is not tried again where that would pass the time limit", "[ga
     RunMetrics round(Side side, const std::vector<std::string>& only) override {
       if (side == Side::base) return PlantedRounds::round(side, only);
       failing_s += 100;
-      throw RoundFailed("It failed.");
+      throw Error(ExitCode::inconclusive, "It failed.");
     }
     double elapsed_s() const override { return PlantedRounds::elapsed_s() + failing_s; }
     double failing_s = 0;
   };
   for (const std::uint64_t seed : {1, 2, 3, 4}) {
     SlowFailure rounds;
-    CHECK_THROWS_AS(check_paired(rounds, {.time_limit_s = 150, .seed = seed}, {}), RoundFailed);
+    CHECK_THROWS_AS(check_paired(rounds, {.time_limit_s = 150, .seed = seed}, {}), Error);
     CHECK(rounds.failing_s == 100);
   }
 }

@@ -47,8 +47,7 @@ TEST_CASE("Rounds are processes that leave a result, with variables of their sid
   folder.write("time", "1500");
   const std::string command = "echo $FATHOM_CHECK_SIDE \"$FATHOM_CHECK_FILTER\" >> " +
                               (folder / "sides").string() + "; " + benchmark(folder.path());
-  ProcessRounds rounds({Side::base, command}, {Side::head, command}, folder / "kept",
-                       std::chrono::seconds(20));
+  ProcessRounds rounds({Side::base, command}, {Side::head, command}, folder / "kept", 20);
   CHECK(rounds.can_select());
   const RunMetrics run = rounds.round(Side::base, {});
   REQUIRE(run.metrics.size() == 2);
@@ -72,8 +71,7 @@ TEST_CASE("What is quoted already is not to be quoted again", "[gate]") {
 TEST_CASE("Rounds that go wrong say how", "[gate]") {
   const TestFolder folder;
   const auto rounds_of = [&](const std::string& command, const char* kept) {
-    return ProcessRounds({Side::base, "true"}, {Side::head, command}, folder / kept,
-                         std::chrono::seconds(20));
+    return ProcessRounds({Side::base, "true"}, {Side::head, command}, folder / kept, 20);
   };
   auto mistyped = rounds_of("bulid", "mistyped");
   const Refusal no_command = refusal_by(mistyped);

@@ -56,7 +56,7 @@ TEST_CASE("Where one result cannot be sure it says how many more it takes", "[ga
   CHECK_THAT(single.metrics[7].reason, contains("but 1 result cannot be sure: give 2 more"));
   const CheckResult three = stored.check();
   CHECK(told(three) == "1: regression 7");
-  CHECK(*three.metrics[7].adjusted_p == 1.0 / 56);
+  CHECK(three.metrics[7].evidence->p == 1.0 / 56);
   CHECK(headline(three) == "FAIL: 1 regression");
   // Two slow results of three are no more than those.
   stored.heads[1].metrics[7].value = 4e12;
@@ -244,7 +244,7 @@ TEST_CASE("A spread of zero makes no certainty", "[gate]") {
   CHECK(told(stored.check_first()) == "3: inconclusive 3");
   const CheckResult result = stored.check();
   CHECK(told(result) == "1: regression 3");
-  CHECK(*result.metrics[3].adjusted_p == 1.0 / 84);
+  CHECK(result.metrics[3].evidence->p == 1.0 / 84);
 }
 
 TEST_CASE("Too few earlier runs, or of other identities, are refused", "[gate]") {
