@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -92,6 +93,11 @@ Document document_of(const Measured& run, const RunArguments& options,
   document.elapsed_s = elapsed.count();
   document.executable = "fathom";
   document.suite = options.suite;  // the parts name the size of their sweep
+  if (!options.counters_of.empty())
+    document.warnings.push_back(
+        fmt::format("Hardware counters were asked for of {} only (--counters-of); the other "
+                    "probes' cases that only counters can decide were left out.",
+                    fmt::join(options.counters_of, ", ")));
   return document;
 }
 
