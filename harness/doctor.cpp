@@ -64,9 +64,13 @@ std::vector<Check> check_software(const CudaDeviceCount& devices, const CudaVers
   const Finding closed = fault(why.cause + ".", sentence(why.remedy));
   const std::string built =
       fmt::format("runtime {}, toolkit {}", version_text(versions.runtime), FATHOM_TOOLKIT_VERSION);
-  const std::string sees = nvml.available()
-                               ? fmt::format("sees {} GPU(s)", nvml.device_count().value_or(0))
-                               : sentence(to_string(nvml.status()));
+  const std::string absent = sentence(to_string(nvml.status()));
+  const Finding utilities =
+      nvml.available() ? ok(fmt::format("sees {} GPU(s)", nvml.device_count().value_or(0)))
+      : has_driver     ? warn(absent,
+                              "Install the driver's utilities (package nvidia-smi) for clocks, "
+                                  "power and throttle reasons.")
+                       : skip(absent);
   return {{has_driver
                ? ok(fmt::format("{}, supports CUDA {}", nvml.driver_version().value_or("present"),
                                 version_text(versions.driver)))
@@ -76,12 +80,7 @@ std::vector<Check> check_software(const CudaDeviceCount& devices, const CudaVers
            : has_driver ? closed
                         : skip(built + "; needs the driver"),
            "cuda", "CUDA"},
-          {nvml.available() ? ok(sees)
-           : has_driver     ? warn(sees,
-                                   "Install the driver's utilities (package nvidia-smi) for clocks, "
-                                       "power and throttle reasons.")
-                            : skip(sees),
-           "nvml", "NVML"}};
+          {utilities, "nvml", "NVML"}};
 }
 
 std::vector<Check> check_gpu(int ordinal, const Reading<NvmlDevice>& found) {

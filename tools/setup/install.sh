@@ -39,8 +39,8 @@ apt() {
 }
 
 apt_failed() {
-  give_up_with_log "apt-get could not install ${missing[*]}: put right what it says above, such as" \
-    "the network, and start again, or run 'sudo apt-get install ${missing[*]}' first"
+  give_up_with_log "apt-get could not install ${missing[*]}: put right what it says above, such" \
+    "as the network, and start again, or run 'sudo apt-get install ${missing[*]}' first"
 }
 
 install_packages() {
