@@ -121,9 +121,8 @@ struct Timing {
   friend bool operator==(const Timing&, const Timing&) = default;
 };
 
-/// From the best to the worst.
 enum class VerdictStatus {
-  ok,
+  ok,  ///< the best; the worst comes last
   noisy,
   unexpected,
   counter_mismatch,
