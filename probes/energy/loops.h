@@ -7,6 +7,7 @@ namespace fathom::energy {
 
 // What the sweep runs and the conclusions speak of, by the ids of cases and facts.
 
+/// What the work of a loop is counted in.
 struct Per {
   const char* axis;      ///< "byte"
   const char* unit;      ///< of the energy: "J/B"

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <memory>
 
@@ -11,7 +12,6 @@
 #include "probes/energy/kernels.h"
 #include "probes/energy/loops.h"
 #include "probes/instructions/workload.h"
-#include "probes/memory_bandwidth/cases.h"
 
 namespace fathom::energy {
 namespace {
@@ -61,11 +61,34 @@ std::vector<Case> instruction_cases(const DeviceFacts& device, const Baseline& b
 
 // Loads, and stores, that each level answers again and again. Data are random bits throughout.
 
-/// The loads of a case of memory_bandwidth.
-Case walk_case(const MemoryLoop& loop, const Case& loads, const Baseline& baseline) {
-  Case c = loop_case("memory", loop.id, loop.subject, per_byte, loads.extras.at("bytes_moved"),
-                     baseline);
-  c.prepare = loads.prepare;
+/// A launch of about a millisecond on an H200, so that the gaps between launches do not count.
+constexpr int turns_inside_sm = 2000, turns_l2 = 500;
+
+Case walk_case(const DeviceFacts& device, const MemoryLoop& loop, Level level, std::uint32_t chunks,
+               int turns, const Baseline& baseline) {
+  const int blocks = device.sms * walk_blocks_per_sm(level);
+  const double bytes = static_cast<double>(chunk_bytes) * turns * blocks;
+  Case c = loop_case("memory", loop.id, loop.subject, per_byte, bytes, baseline);
+  c.prepare = [=](Context& context) {
+    cudaStream_t stream = context.stream();
+    const Buffer data = context.buffers().input("walked", chunks * chunk_bytes, Fill::random_bits);
+    const Buffer sums = context.buffers().output("sums", blocks * sizeof(std::uint32_t));
+    const Walk walk{data.data, chunks, turns, sums.as<std::uint32_t>()};
+    const auto words = copy_to_host<std::uint32_t>(data, stream);
+    std::vector<std::uint32_t> of_chunk(chunks);
+    for (std::size_t i = 0; i < words.size(); ++i) of_chunk[i / (chunk_bytes / 4)] += words[i];
+    const auto sum_of = [=](std::size_t block) {
+      std::uint32_t sum = 0;
+      for (int turn = 0; turn < turns; ++turn)
+        sum += of_chunk[(block * chunk_spread + turn) % chunks];
+      return sum;
+    };
+    return workload_of(
+        context, {sums}, [=] { launch_walk(level, walk, blocks, stream); },
+        [=] { return check_elements<std::uint32_t>(sums, stream, "the sum of block", sum_of); });
+  };
+  if (level != Level::shared) c.counters.push_back({"l1_hit_rate"});
+  if (level == Level::l2) c.counters.push_back({"l2_hit_rate"});
   return c;
 }
 
@@ -99,29 +122,13 @@ Case dram_case(const DeviceFacts& device, const MemoryLoop& loop, copy_bandwidth
 }
 
 std::vector<Case> memory_cases(const DeviceFacts& device, const Baseline& baseline) {
-  using namespace memory_bandwidth;
   const auto& [shared, l1, l2, dram, dram_write] = memory_loops;
-  // A launch of about a millisecond, so that the gaps between launches do not count.
-  constexpr double clocks = 2'000'000, times_as_long = 2.5;
-  const int sms = device.sms;
-  const auto global = [&](const MemoryLoop& loop, Level level, GlobalPlan plan) {
-    plan.sms = sms;
-    plan.traffic = times_as_long * traffic_for(device, level, sms);
-    Case c =
-        walk_case(loop, global_case(device, "energy", loop.id, Suite::standard, plan), baseline);
-    c.counters.push_back({"l1_hit_rate"});
-    if (level == Level::l2) c.counters.push_back({"l2_hit_rate"});
-    return c;
-  };
-  return {walk_case(shared, shared_case(device, Operation::load, 16, 1, 2 * sms, clocks), baseline),
-          global(l1, Level::l1,
-                 {.access = {Operation::load, Path::cached},
-                  .sharing = Sharing::by_all,
-                  .blocks_per_sm = 8,
-                  .warps = 8,
-                  .bytes = 32 * kib}),
-          // Within a quarter of the L2, or half of a partition: all SMs find it there.
-          global(l2, Level::l2, {.blocks_per_sm = 2, .bytes = device.l2_bytes / 4}),
+  // A power of two within a quarter of the L2, or half of a partition: all SMs find it there.
+  const std::size_t quarter = std::max<std::size_t>(device.l2_bytes / 4, 2 * chunk_bytes);
+  const auto l2_chunks = static_cast<std::uint32_t>(std::bit_floor(quarter / chunk_bytes));
+  return {walk_case(device, shared, Level::shared, shared_chunks, turns_inside_sm, baseline),
+          walk_case(device, l1, Level::l1, 2, turns_inside_sm, baseline),
+          walk_case(device, l2, Level::l2, l2_chunks, turns_l2, baseline),
           dram_case(device, dram, copy_bandwidth::Mix::read, baseline),
           dram_case(device, dram_write, copy_bandwidth::Mix::write, baseline)};
 }
@@ -178,13 +185,18 @@ const Probe probe{
         "How much energy does a byte take from each level of the memory hierarchy, and an "
         "operation in each kind of arithmetic?",
     .method =
-        "Each loop runs for about a second without a gap. The joules between steps of the GPU's "
-        "energy counter (NVML), which moves about every 100 ms, go over the work done meanwhile, "
-        "by events on the GPU's own clock. Energies without \"gross\" are less what the same GPU "
-        "takes in the same time with threads that only sleep (active idle); where the power limit "
-        "lowers the clock, that takes off too much. Memory moves random bits, 16 bytes with two "
-        "integer additions; instructions are those of probe_instructions, the tensor cores' on "
-        "random signs and mantissas. A multiply-add counts as two.",
+        "Each loop runs for more than a second without a gap. The GPU's energy counter (NVML) "
+        "moves about every 100 ms; its steps are noted as they come, the time from the first one "
+        "after the clocks have settled to the last one is cut at steps into up to four windows, "
+        "and each window's joules go over the work that was done in it, by events on the GPU's own "
+        "clock. Energies without \"gross\" are less what the same GPU takes in the same time with "
+        "threads that only sleep (active idle), so that they are the work's own; where the power "
+        "limit lowers the clock, less is due to leakage and clock than is taken off. Loads and "
+        "stores move random bits and are checked, each 16 bytes with two integer additions; "
+        "instructions are those of the throughput kernels of probe_instructions, checked as there, "
+        "on numbers with random mantissas; the factors of FFMA, DFMA and HFMA2 are few. The tensor "
+        "cores are checked on whole numbers before and after, and measured on matrices of random "
+        "signs and mantissas (int8: random bits). A multiply-add counts as two.",
     .conclude = conclude,
     .cases = {cases}};
 

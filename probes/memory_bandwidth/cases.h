@@ -71,11 +71,6 @@ GlobalPlan fitted(GlobalPlan plan);
 Case global_case(const DeviceFacts& device, const char* sweep, const char* level, Suite suite,
                  const GlobalPlan& plan);
 
-/// Through shared memory of the own block where a cluster is one block, else of the next block; so
-/// often that SMs are busy for about `clocks`.
-Case shared_case(const DeviceFacts& device, Operation operation, int width, int cluster_size,
-                 int blocks, double clocks = 250'000);
-
 /// Adds what the counters must say of a launch whose data is, or may be, in the L1; in the L2, or
 /// behind it; all of it in DRAM, each byte once.
 void count(Case& c, const GlobalPlan& plan, Level level);

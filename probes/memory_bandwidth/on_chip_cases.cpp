@@ -136,11 +136,10 @@ Reporting prepare_shared(Context& context, const SharedRun& run, int passes) {
       });
 }
 
-}  // namespace
-
+/// Through shared memory of the own block where a cluster is one block, else of the next block.
 Case shared_case(const DeviceFacts& device, Operation operation, int width, int cluster_size,
-                 int blocks, double clocks) {
-  constexpr double usual_cluster_bytes_per_clock = 24;
+                 int blocks) {
+  constexpr double usual_cluster_bytes_per_clock = 24, clocks = 250'000;
   const bool own = cluster_size == 1;
   const int of_sm = own ? blocks_per_sm : 1, sms = blocks / of_sm;
   const double bound = limits_of(device).l1_bytes_per_clock;
@@ -179,6 +178,8 @@ Case shared_case(const DeviceFacts& device, Operation operation, int width, int 
       report_workload([=](Context& context) { return prepare_shared(context, run, passes); });
   return c;
 }
+
+}  // namespace
 
 std::vector<Case> on_chip_cases(const DeviceFacts& device) {
   std::vector<Case> result{register_case(device)};

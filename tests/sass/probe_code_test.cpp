@@ -10,6 +10,7 @@
 #include "probes/atomics/patterns.h"
 #include "probes/bank_conflicts/kernels.h"
 #include "probes/copy_bandwidth/kernels.h"
+#include "probes/energy/kernels.h"
 #include "probes/instructions/instructions.h"
 #include "probes/instructions/kernels.h"
 #include "probes/memory_bandwidth/kernels.h"
@@ -121,6 +122,22 @@ void add_copy_bandwidth(Rows& rows) {
   rows.push_back({"copy_bandwidth", "async_copy", 1, "LDGSTS=1 STG.E.128=1", "LDG"});
   // In, with and without a policy, and out.
   rows.push_back({"copy_bandwidth", "bulk_copy", 1, "UBLKCP=3", "LDG STG"});
+}
+
+void add_energy(Rows& rows) {
+  using namespace energy;
+  const auto add = [&](Level level, const std::string& has, const char* lacks) {
+    rows.push_back({"energy", "walk_chunks<" + argument("energy::Level", level), 1, has, lacks});
+  };
+  const std::string loads = accesses("LDG.E", {{16, loads_per_turn}});
+  add(Level::l1, loads, "LDG.E.128.STRONG");
+  add(Level::l2, loads + "LDG=LDG.E.128.STRONG.GPU", "");
+  // The loop's, and those of the sum over the block's warps.
+  add(Level::shared,
+      fmt::format("LDG=LDG.E.128 LDS=LDS.128 LDS.128>={} LDS.128<={}", loads_per_turn,
+                  loads_per_turn + 2),
+      "");
+  rows.push_back({"energy", "::rest(", 1, "NANOSLEEP=1", ""});
 }
 
 /// Each stands in its loops as often as the count of steps says.
@@ -293,16 +310,16 @@ void add_warp_reduce(Rows& rows) {
 }
 
 Rows all_rows() {
-  Rows rows{{"energy", "::rest(", 1, "NANOSLEEP=1", ""},
-            // 16 bytes an instruction, past the caches: four in flight, and the remainder's one.
+  Rows rows{// 16 bytes an instruction, past the caches: four in flight, and the remainder's one.
             {"links", "copy_packs", 1, "LDG=5 LDG.E.128.STRONG.SYS=5 STG=5 STG.E.128=5", ""},
             {"links", "::chase(", 1, "LDG=1 LDG.E.STRONG.SYS=1", ""},
             // A dependent kernel waits and lets the next come before it reads its timer.
             {"launch_overhead", "::link(", 1, "STG=2", ""},
             {"launch_overhead", "::link(", 1, "ACQBULK=1 PREEXIT=1", "", 0, "",
              "ACQBULK PREEXIT SR_GLOBALTIMERLO", 90}};
-  for (const auto add : {add_atomics, add_bank_conflicts, add_copy_bandwidth, add_instructions,
-                         add_memory_bandwidth, add_model_validation, add_warp_reduce})
+  for (const auto add :
+       {add_atomics, add_bank_conflicts, add_copy_bandwidth, add_energy, add_instructions,
+        add_memory_bandwidth, add_model_validation, add_warp_reduce})
     add(rows);
   return rows;
 }

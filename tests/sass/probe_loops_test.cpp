@@ -1,6 +1,7 @@
 // What no row of probe_code_test.cpp says: whole loops, registers and sizes.
 
 #include "kernel_libraries.h"
+#include "probes/energy/kernels.h"
 #include "probes/memory_bandwidth/kernels.h"
 #include "tests/sass/sass_file.h"
 
@@ -33,6 +34,21 @@ TEST_CASE("empty kernels and threads at rest have next to nothing to do", "[sass
   }
   CHECK(empties == 7);
   CHECK(find(disassemble_library("probe_energy_kernels"), "::rest(").instructions.size() < 40);
+}
+
+TEST_CASE("a walk adds up all that it loads, a turn of the loop at a time", "[sass][energy]") {
+  const auto functions = disassemble_library("probe_energy_kernels");
+  for (const char* level : {"walk_chunks<(fathom::energy::Level)1>", "(fathom::energy::Level)2>"}) {
+    // Between the last load and the branch behind it.
+    int additions = 0, loads = 0;
+    for (const std::string& instruction : find(functions, level).instructions) {
+      if (instruction.starts_with("LDG")) ++loads, additions = 0;
+      if (loads > 0 && instruction.starts_with("BRA")) break;
+      additions += instruction.starts_with("IADD3");
+    }
+    CAPTURE(level);
+    CHECK(additions == 2 * fathom::energy::loads_per_turn);
+  }
 }
 
 TEST_CASE("the register stream is multiply-adds of three vector registers without reuse",
