@@ -60,7 +60,7 @@ fs::path BaselineFolder::add(const RunMetrics& run) const {
 std::map<fs::path, std::vector<fs::path>> BaselineFolder::groups() const {
   std::map<fs::path, std::vector<fs::path>> found;
   std::error_code error;
-  if (!fs::exists(root_, error)) return found;
+  if (!fs::exists(root_, error) && !error) return found;
   const auto links = fs::directory_options::follow_directory_symlink;
   for (fs::recursive_directory_iterator at(root_, links, error), end; !error && at != end;
        at.increment(error)) {

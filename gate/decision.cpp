@@ -130,7 +130,12 @@ std::vector<std::string> why_undecided(const CheckResult& result) {
     return metric.evidence || metric.outcome == Outcome::inconclusive ||
            metric.outcome == Outcome::missing;
   };
-  if (!result.refusals.empty() || std::ranges::any_of(result.metrics, tells))
+  const auto left_out = [](const MetricDecision& metric) {
+    return metric.outcome == Outcome::ignored && !metric.rule.empty();
+  };
+  const auto& metrics = result.metrics;
+  if (!result.refusals.empty() || std::ranges::any_of(metrics, tells) ||
+      (!metrics.empty() && std::ranges::all_of(metrics, left_out)))
     return result.refusals;
   return {"nothing was compared: no metric has enough values on both sides"};
 }

@@ -35,11 +35,15 @@ std::string machine_or(const std::string& host) {
   return host.empty() ? here : host;
 }
 
+double sum_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
 /// A time with its zone, in UTC; without one it is taken to be in UTC. Refuses what is no time.
 std::string utc_of(std::string date, const Place& place) {
   std::tm zone{};
   if (const auto at = date.find_first_of("+-", 19); at != std::string::npos)
-    strptime(date.c_str() + at, "%z", &zone);
+    if (strptime(date.c_str() + at, "%z", &zone) == nullptr) date.clear();
   if (date.size() > 10) date[10] = 'T';  // a space in old versions of Google Benchmark
   date =
       date_of(date.replace(std::min(date.size(), std::size_t{19}), std::string::npos, "Z"), place);
@@ -53,6 +57,8 @@ bool add_row(const Fields& row, Reading& to) {
   // Aggregates come after the measurements, where those are there as well.
   if (!aggregate.empty() && (aggregate != "median" || to.by_name.contains(name))) return false;
   SampleRow found{{name, row.text_or("time_unit", "ns")}};
+  if (seconds_in(found.metric.unit) == 0)
+    row.refuse("time_unit", "is none of \"ns\", \"us\", \"ms\", \"s\"");
   if (row.truth_or("error_occurred", false)) {
     found.metric.problem = "it failed: " + row.text_or("error_message", "no message");
   } else if (row.truth_or("skipped", false)) {
@@ -209,7 +215,12 @@ void parse_hyperfine(const Fields& document, Reading& to) {
   to.run.identity = {
       {"program", "hyperfine"}, {"host_name", machine_or("")}, {"statistic", to.statistic()}};
   each_row(document, "results", [&](const Fields& row) {
-    to.add({{row.text("command"), "s"}, row.get<std::vector<double>>("times")});
+    SampleRow found{{row.text("command"), "s"}, row.get<std::vector<double>>("times")};
+    found.metric.elapsed_s = sum_of(found.samples);
+    if (row.has("exit_codes"))
+      for (const dom::element code : row.list("exit_codes"))
+        if (code.is_null()) found.metric.problem = "a signal ended it";
+    to.add(std::move(found));
   });
 }
 
@@ -227,6 +238,7 @@ void parse_pytest_benchmark(const Fields& document, Reading& to) {
   each_row(document, "benchmarks", [&](const Fields& row) {
     const Fields stats = row.object("stats");
     SampleRow found{{row.text("fullname"), "s"}, {stats.number(to.by_median ? "median" : "min")}};
+    found.metric.elapsed_s = stats.optional_number("total").value_or(0);
     const auto iqr = stats.optional_number("iqr"), rounds = stats.optional_number("rounds");
     if (iqr && rounds && *rounds > 1) {  // it keeps samples only if asked
       const double median = stats.number("median"), half = 1.57 * *iqr / std::sqrt(*rounds);
@@ -257,6 +269,7 @@ void parse_nvbench(const Fields& document, Reading& to) {
       states, [](const State& state) { return state.mean && state.row.samples.empty(); });
   for (auto& [row, device, mean] : states) {
     if (used.size() > 1 && device) row.metric.name += fmt::format("/Device={}", *device);
+    if (sampled) row.metric.elapsed_s = sum_of(row.samples);
     if (!sampled && mean) row.samples = {*mean};
     to.add(std::move(row));
   }
@@ -328,8 +341,12 @@ void parse_csv(std::string_view text, Reading& to) {
     }
     if (cells == 1 && row.metric.name.empty()) continue;
     if (cells < 4) refuse("has no sample");
+    if (to.by_name.contains(row.metric.name))
+      refuse(fmt::format("has \"{}\" again; expected: one line a metric, with all its samples",
+                         quotable(row.metric.name)));
     to.add(std::move(row));
   }
+  if (to.rows.empty()) refuse("is a header without a metric; expected: a line a metric below it");
 }
 
 }  // namespace fathom::gate

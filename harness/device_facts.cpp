@@ -135,6 +135,9 @@ CudaFailure explain_no_gpu(cudaError_t status, const CudaVersions& versions,
               "look for Xid lines in the kernel log (dmesg) and restart the machine"};
     if (gpu) mig = mig || gpu->mig().value_or({}).current;
   }
+  if (versions.driver == 0 && nvml.available())
+    return {ExitCode::no_driver, "The NVIDIA driver is there, but not its library libcuda.so.1",
+            "start a container with --gpus all, else install the library (package libcuda1)"};
   if (versions.driver == 0)
     return {ExitCode::no_driver, "There is no NVIDIA driver on this machine",
             "install one (package nvidia-driver), or, in a container, start it with --gpus all"};

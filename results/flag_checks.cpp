@@ -112,7 +112,8 @@ CLI::Validator one_of(std::vector<std::string> words) {
   return CLI::Validator(
       [words = std::move(words)](std::string& text) {
         if (std::ranges::count(words, text) > 0) return std::string();
-        const auto meant = closest_match(text, words);
+        const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
+        const auto meant = digits ? std::nullopt : closest_match(text, words);
         return fmt::format("`{}` is none of {}{}", text, fmt::join(words, ", "),
                            meant ? fmt::format(" (did you mean `{}`?)", *meant) : "");
       },

@@ -85,7 +85,10 @@ ExitCode report(const ReportArguments& options) {
   std::vector<NamedFile> inputs;
   for (const fs::path& file : files) inputs.push_back({"a document", file});
   require_distinct(inputs, {{"--out", page}});
-  if (!html) require_distinct(inputs, {{"--out", folder / "README.md"}});
+  if (!html)
+    for (const fs::path& file : files)  // a page of the report may have any name
+      if (file.extension() == ".md")
+        require_distinct(inputs, {{"--out", folder / file.filename()}});
 
   std::deque<Document> documents;
   std::vector<reports::ShownDocument> shown;

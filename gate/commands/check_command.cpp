@@ -124,7 +124,8 @@ CheckResult stored(const CheckArguments& arguments, const Rules& rules) {
   std::vector<RunMetrics> head;
   std::set<fs::path> given;
   for (const std::string& file : arguments.results) {
-    if (!given.insert(fs::path(file).lexically_normal()).second)
+    std::error_code unknown;
+    if (!given.insert(fs::weakly_canonical(file, unknown)).second)
       refuse(file + " is given twice, and several results count as rounds of their own.");
     head.push_back(compared(read_run_metrics(file)));
     if (ratios && head.back().metrics.empty())

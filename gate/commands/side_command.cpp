@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* out_word = "{out}";
 constexpr const char* filter_word = "{filter}";
+constexpr const char* together_flag = "--start-together";
 
 /// The words in one pass: a name in the filter may have "{out}" in it.
 std::string filled(std::string_view text, const std::map<std::string_view, std::string>& words) {
@@ -40,6 +41,11 @@ bool is_quoted(std::string_view command, std::string_view word) {
   for (std::size_t at = 0; at < command.size(); ++at) {
     const char c = command[at];
     if (quote != '\0' && command.substr(at).starts_with(word)) return true;
+    if (c == '#' && quote == '\0' &&
+        (at == 0 || std::isspace(static_cast<unsigned char>(command[at - 1])) != 0)) {
+      at = std::min(command.find('\n', at), command.size() - 1);
+      continue;
+    }
     if (c == '\\' && quote != '\'')
       ++at;
     else if (quote == '\0' && (c == '\'' || c == '"'))
@@ -58,6 +64,13 @@ bool is_usable(const SideCommand& side, const ProcessEnd& end) {
                                ExitCode::probe_timed_out};
   if (end.signal != 0) return false;
   return end.status == 0 || (side.is_build() && usable.contains(static_cast<ExitCode>(end.status)));
+}
+
+/// Whether it is a build that knows `fathom run --start-together`.
+bool can_start_together(const SideCommand& side) {
+  if (!side.is_build()) return false;
+  const auto help = run_and_capture(side.program, {"run", "--help"}, std::chrono::seconds(10));
+  return help.output.find(together_flag) != std::string::npos;
 }
 
 }  // namespace
@@ -132,8 +145,9 @@ ChildStart SideCommand::start(const fs::path& result, const std::vector<std::str
   }
   start.program = program;
   start.arguments = {
-      "run",           "--suite",       suite,         "--out",  result.parent_path(),
-      "--require-gpu", "--no-counters", "--no-report", "--wait", "--start-together"};
+      "run",           "--suite",       suite,         "--out", result.parent_path(),
+      "--require-gpu", "--no-counters", "--no-report", "--wait"};
+  if (start_together) start.arguments.push_back(together_flag);
   start.environment = {{timed_only_variable, "1"}, {sampling_limit_variable, "0.1"}};
   std::set<std::string> probes;  // "copy_bandwidth" of "copy_bandwidth/type:float4/..."
   for (const std::string& name : only) probes.insert(name.substr(0, name.find('/')));
@@ -148,6 +162,8 @@ ProcessRounds::ProcessRounds(SideCommand base, SideCommand head, fs::path folder
       head_(std::move(head)),
       folder_(std::move(folder)),
       limit_s_(limit_s) {
+  base_.start_together = head_.start_together =
+      can_start_together(base_) && can_start_together(head_);
   std::error_code unknown;
   for (const char* round : {"round-001-base", "round-001-head"})
     if (fs::exists(folder_ / round, unknown))
@@ -195,7 +211,8 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
   if (!is_usable(command, end)) {
     // A POSIX shell's status where there is no such command, and where it may not run it.
     const bool not_found =
-        end.signal == 0 && !command.is_build() && (end.status == 127 || end.status == 126);
+        end.signal == 0 && !command.is_build() && (end.status == 127 || end.status == 126) &&
+        rounds_ <= 2;
     fail(not_found ? ExitCode::bad_input : ExitCode::inconclusive, "{} ended with {}; {}.", which,
          end.describe(), said);
   }

@@ -34,6 +34,7 @@ struct SideCommand {
   Side side;
   std::filesystem::path program;  ///< of a build
   std::string command, suite;
+  bool start_together = false;
 };
 
 /// A regular expression (POSIX extended, ECMAScript or RE2 alike) that finds these names, with

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <climits>
 #include <regex>
 #include <tuple>
 #include <vector>
@@ -52,8 +53,8 @@ Prediction predict(const OccupancyArguments& arguments) {
   Prediction said;
   for (const SmLimits& sm : chosen) {
     Occupancy o = occupancy(sm, arguments.kernel);
-    for (int* unlimited : {&o.blocks_by_registers, &o.blocks_by_shared})
-      *unlimited = std::min(*unlimited, o.blocks_by_blocks);
+    for (int* limit : {&o.blocks_by_registers, &o.blocks_by_shared})
+      if (*limit == INT_MAX) *limit = o.blocks_by_blocks;  // none of its own
     const auto steps = next_occupancy_steps(sm, arguments.kernel);
     const std::string name_of_sm = fmt::format("sm_{}{}", sm.major, sm.minor);
     said.say("{:<7} {}\n", name_of_sm, o.sentence);
