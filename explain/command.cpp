@@ -129,9 +129,8 @@ Error nothing_recorded(const ExplainArguments& arguments, const Trace& trace) {
                       arguments.kernel, program, fmt::join(functions, ", "))};
 }
 
-/// From the file, or else from the recording of the first GPU that was measured and has one.
-Bounds bounds_for(const fs::path& file, const std::vector<std::string>& gpus) {
-  if (!file.empty()) return bounds_of(read_document(file), file.string());
+/// From the recording of the first GPU that was measured and has one.
+Bounds recorded_bounds(const std::vector<std::string>& gpus) {
   for (const std::string& gpu : gpus) {
     const fs::path recorded =
         executable_folder() / "../share/fathom/recordings" / gpu_slug(gpu) / "atlas/result.json";
@@ -149,8 +148,9 @@ ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools) 
                 "Name a program: `fathom explain [FLAGS] -- ./app ARGUMENTS`.");
   require_regex(arguments.kernel);
   require_tools(tools, arguments.counters);
+  Bounds bounds;
   if (!arguments.bounds.empty())
-    read_document(arguments.bounds);  // refused before the program runs
+    bounds = bounds_of(read_document(arguments.bounds), arguments.bounds.string());
   std::optional<OutputFile> out = writable_output(arguments.out);
   const TemporaryFolder folder("let TMPDIR name one that can be written");
   auto [end, seconds] = run_program(arguments, tools.injection, folder.path(),
@@ -178,8 +178,9 @@ ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools) 
     throw Error(own, fmt::format("{} ended with {}. {}", arguments.program.front(), end.describe(),
                                  why.what()));
   }
+  if (bounds.source.empty()) bounds = recorded_bounds(trace.gpus);
   const RunFacts facts{fmt::format("{}", fmt::join(arguments.program, " ")), seconds,
-                       end.describe(), bounds_for(arguments.bounds, trace.gpus)};
+                       end.describe(), bounds};
   const std::string page =
       arguments.format == "json"
           ? json_of(explanation, facts)
