@@ -95,17 +95,13 @@ ProcessEnd run_as_shell(std::vector<std::string> words, std::vector<std::string>
   return WIFSIGNALED(status) ? ProcessEnd{0, WTERMSIG(status)} : ProcessEnd{WEXITSTATUS(status), 0};
 }
 
-/// How a run of the program ended, and the seconds that it took.
-std::pair<ProcessEnd, double> run_program(const ExplainArguments& arguments,
-                                          const fs::path& library, const fs::path& folder,
-                                          std::vector<std::string> settings) {
+ProcessEnd run_program(const ExplainArguments& arguments, const fs::path& library,
+                       const fs::path& folder, std::vector<std::string> settings) {
   settings.push_back(fmt::format("{}={}", injection_variable, fs::absolute(library).string()));
   settings.push_back("FATHOM_EXPLAIN_FOLDER=" + folder.string());
   settings.push_back("FATHOM_EXPLAIN_KERNEL=" + arguments.kernel);
   settings.push_back(fmt::format("FATHOM_EXPLAIN_LAUNCHES={}", arguments.launches));
-  const auto start = std::chrono::steady_clock::now();
-  const ProcessEnd end = run_as_shell(arguments.program, std::move(settings));
-  return {end, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+  return run_as_shell(arguments.program, std::move(settings));
 }
 
 /// Why there is nothing to explain.
@@ -153,15 +149,16 @@ ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools) 
     bounds = bounds_of(read_document(arguments.bounds), arguments.bounds.string());
   std::optional<OutputFile> out = writable_output(arguments.out);
   const TemporaryFolder folder("let TMPDIR name one that can be written");
-  auto [end, seconds] = run_program(arguments, tools.injection, folder.path(),
-                                    {"FATHOM_EXPLAIN_SANITIZER=" + tools.sanitizer.string(),
-                                     fmt::format("FATHOM_EXPLAIN_BLOCKS={}", arguments.blocks)});
+  const auto start = std::chrono::steady_clock::now();
+  ProcessEnd end = run_program(arguments, tools.injection, folder.path(),
+                               {"FATHOM_EXPLAIN_SANITIZER=" + tools.sanitizer.string(),
+                                fmt::format("FATHOM_EXPLAIN_BLOCKS={}", arguments.blocks)});
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   if (arguments.counters && end.signal == 0 && !fs::is_empty(folder.path()))
     for (const char* const what : {"counters", "stalls"}) {
       const ProcessEnd again = run_program(arguments, tools.measure, folder.path(),
                                            {"FATHOM_CUPTI_DIR=" + tools.cupti.string(),
-                                            fmt::format("FATHOM_EXPLAIN_MEASURE={}", what)})
-                                   .first;
+                                            fmt::format("FATHOM_EXPLAIN_MEASURE={}", what)});
       if (again.signal == 0) continue;
       end = again;  // Ctrl-C ends all runs
       break;
@@ -179,7 +176,7 @@ ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools) 
                                  why.what()));
   }
   if (bounds.source.empty()) bounds = recorded_bounds(trace.gpus);
-  const RunFacts facts{fmt::format("{}", fmt::join(arguments.program, " ")), seconds,
+  const RunFacts facts{fmt::format("{}", fmt::join(arguments.program, " ")), took.count(),
                        end.describe(), bounds};
   const std::string page =
       arguments.format == "json"
