@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <tuple>
 #include <vector>
@@ -33,12 +34,10 @@ WarpAccess access_of(const Pattern& pattern) {
 }
 
 Addresses distinct_addresses(const WarpAccess& access) {
-  Addresses all;
+  std::set<std::uint64_t> all;
   for (int lane = 0; lane < models::warp_size; ++lane)
-    if (access.active(lane)) all.push_back(access.address[lane]);
-  std::ranges::sort(all);
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  return all;
+    if (access.active(lane)) all.insert(access.address[lane]);
+  return {all.begin(), all.end()};
 }
 
 /// Addresses cut where they do not go on: `rows` pieces of `row` elements, `pitch` bytes apart.
@@ -213,7 +212,7 @@ void add(LineCost& line, const Pattern& pattern) {
   PatternCost one = cost_of(pattern);
   const std::uint64_t n = pattern.count;
   line.accesses += n;
-  line.lanes += n * static_cast<unsigned>(std::popcount(pattern.mask));
+  line.active_lanes += n * static_cast<unsigned>(std::popcount(pattern.mask));
   line.cost += n * static_cast<unsigned>(one.cost);
   line.least += n * static_cast<unsigned>(one.least);
   if (!one.fault) return;
@@ -226,22 +225,22 @@ void add(LineCost& line, const Pattern& pattern) {
 /// not.
 void judge_lanes(LineCost& line, const KernelCost& kernel) {
   constexpr double idle_share = 0.1, kernel_share = 0.01;
-  const bool matrix = line.op == Op::matrix_load || line.op == Op::matrix_store;
+  const bool matrix = line.operation == Op::matrix_load || line.operation == Op::matrix_store;
   const auto all_lanes = static_cast<double>(line.accesses * warp);
-  if (matrix || static_cast<double>(line.lanes) > (1 - idle_share) * all_lanes ||
-      static_cast<double>(line.accesses) < kernel_share * static_cast<double>(kernel.kept))
+  if (matrix || static_cast<double>(line.active_lanes) > (1 - idle_share) * all_lanes ||
+      static_cast<double>(line.accesses) < kernel_share * static_cast<double>(kernel.kept_accesses))
     return;
   Fault fault;
   fault.rule = Rule::partial_warp;
-  fault.what = fmt::format("{:.1f} of 32 lanes active",
-                           static_cast<double>(line.lanes) / static_cast<double>(line.accesses));
+  fault.what = fmt::format("{:.1f} of 32 lanes active", static_cast<double>(line.active_lanes) /
+                                                            static_cast<double>(line.accesses));
   fault.accesses = line.accesses;
-  fault.saved = line.accesses - (line.lanes + warp - 1) / warp;
-  if (kernel.block_threads % warp != 0)
+  fault.saved = line.accesses - (line.active_lanes + warp - 1) / warp;
+  if (kernel.threads_per_block % warp != 0)
     fault.fix = fmt::format(
         "blocks of {} threads leave the last warp partly empty: take a multiple "
         "of 32",
-        kernel.block_threads);
+        kernel.threads_per_block);
   else
     fault.fix = "let neighbouring threads do the work, so that the other warps skip it";
   add_fault(line, fault);
@@ -250,9 +249,8 @@ void judge_lanes(LineCost& line, const KernelCost& kernel) {
 /// One kernel over all its launches, in all processes.
 struct Collected {
   KernelCost cost;
-  using Key = std::tuple<std::string, unsigned, std::uint64_t, Space, Op, int>;
+  using Key = std::tuple<std::string, unsigned, std::uint64_t, Space, Op, std::uint32_t>;
   std::map<Key, LineCost> lines;
-  bool lines_missing = false;
 };
 
 void add_launch(Collected& kernel, const Launch& launch, const FindLine& find_line) {
@@ -261,24 +259,25 @@ void add_launch(Collected& kernel, const Launch& launch, const FindLine& find_li
   cost.recorded_launches += 1;
   cost.blocks += blocks;
   cost.recorded_blocks += (blocks + launch.every - 1) / launch.every;
-  cost.block_threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
+  cost.threads_per_block = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
   cost.accesses += launch.counted;
-  cost.kept += launch.kept;
-  cost.seconds += 1e-9 * static_cast<double>(launch.nanoseconds);
+  cost.kept_accesses += launch.kept;
+  cost.recording_s += 1e-9 * static_cast<double>(launch.nanoseconds);
   std::map<std::uint64_t, std::optional<SourceLine>> sources;
   for (const Pattern& pattern : launch.kept_patterns) {
     const auto [source, is_new] = sources.try_emplace(pattern.pc);
     if (is_new && launch.code && pattern.pc < launch.code_bytes)
       source->second = find_line(*launch.code, launch.function, pattern.pc);
     const std::optional<SourceLine>& at = source->second;
-    kernel.lines_missing = kernel.lines_missing || !at;
-    LineCost& line = kernel.lines[{at ? at->file : "", at ? at->line : 0, at ? 0 : pattern.pc,
-                                   pattern.space, pattern.op, static_cast<int>(pattern.bytes)}];
-    line.offset = line.accesses == 0 ? pattern.pc : std::min(line.offset, pattern.pc);
-    line.source = at;
-    line.space = pattern.space;
-    line.op = pattern.op;
-    line.bytes = static_cast<int>(pattern.bytes);
+    const LineCost none{.source = at,
+                        .offset = pattern.pc,
+                        .space = pattern.space,
+                        .operation = pattern.op,
+                        .bytes_per_lane = static_cast<int>(pattern.bytes)};
+    const Collected::Key key{at ? at->file : "", at ? at->line : 0, at ? 0 : pattern.pc,
+                             pattern.space,      pattern.op,        pattern.bytes};
+    LineCost& line = kernel.lines.try_emplace(key, none).first->second;
+    line.offset = std::min(line.offset, pattern.pc);
     add(line, pattern);
   }
 }
@@ -322,8 +321,8 @@ Explanation explain(Trace trace, const FindLine& find_line) {
     add_launch(kernels[launch.function], launch, find_line);
   for (auto& [function, collected] : kernels) {
     KernelCost& kernel = collected.cost;
-    kernel.function = function;
-    kernel.name = source_name(function);
+    kernel.function = clean(function);
+    kernel.name = clean(source_name(function));
     kernel.measured = measured_of(function, trace);
     kernel.launches = std::max(kernel.recorded_launches, trace.totals[function]);
     for (auto& [key, line] : collected.lines) {
@@ -334,12 +333,13 @@ Explanation explain(Trace trace, const FindLine& find_line) {
     }
     std::ranges::stable_sort(kernel.lines, {}, &LineCost::offset);
     std::ranges::stable_sort(kernel.lines, std::greater<>{}, &LineCost::saved);
-    if (kernel.kept < kernel.accesses)
-      result.notes.push_back(
-          fmt::format("Of {} only the first {} of {} accesses fitted: record fewer --blocks.",
-                      short_name(kernel.name), format_count(static_cast<double>(kernel.kept)),
-                      format_count(static_cast<double>(kernel.accesses))));
-    without_lines += collected.lines_missing ? 1 : 0;
+    if (kernel.kept_accesses < kernel.accesses)
+      result.notes.push_back(fmt::format(
+          "Of {} only the first {} of {} accesses fitted: record fewer --blocks.",
+          short_name(kernel.name), format_count(static_cast<double>(kernel.kept_accesses)),
+          format_count(static_cast<double>(kernel.accesses))));
+    const auto is_placeless = [](const LineCost& line) { return !line.source; };
+    without_lines += std::ranges::any_of(kernel.lines, is_placeless) ? 1 : 0;
     result.kernels.push_back(std::move(kernel));
   }
   if (without_lines != 0)

@@ -41,27 +41,27 @@ struct LineCost {
   std::optional<SourceLine> source;
   std::uint64_t offset = 0;  ///< of its first instruction in the function's machine code
   Space space = Space::global;
-  Op op = Op::load;
-  int bytes = 0;               ///< of a lane
-  std::uint64_t accesses = 0;  ///< executed by warps
-  std::uint64_t lanes = 0;     ///< active in them, all together
-  std::uint64_t cost = 0;      ///< sectors of global memory, wavefronts of shared memory
-  std::uint64_t least = 0;     ///< that the same lanes could do with
-  std::uint64_t saved = 0;     ///< by the fixes of all faults
-  std::vector<Fault> faults;   ///< most costly first
+  Op operation = Op::load;
+  int bytes_per_lane = 0;
+  std::uint64_t accesses = 0;      ///< executed by warps
+  std::uint64_t active_lanes = 0;  ///< in them, all together
+  std::uint64_t cost = 0;          ///< sectors of global memory, wavefronts of shared memory
+  std::uint64_t least = 0;         ///< that the same lanes could do with
+  std::uint64_t saved = 0;         ///< by the fixes of all faults
+  std::vector<Fault> faults;       ///< most costly first
 };
 
 struct KernelCost {
-  std::string function;  ///< as the machine code names it
+  std::string function;  ///< as the machine code names it, in clean text
   std::string name;      ///< as the source does
   std::uint64_t launches = 0, recorded_launches = 0;
   std::uint64_t blocks = 0, recorded_blocks = 0;  ///< of the recorded launches
-  std::uint64_t block_threads = 0;                ///< of the last
-  std::uint64_t accesses = 0, kept = 0;           ///< of the recorded blocks; those looked at
-  double seconds = 0;                             ///< that recording took
-  std::vector<LineCost> lines;                    ///< by what can be saved, then by offset
-  std::uint64_t saved = 0;                        ///< by the fixes of all lines
-  Measured measured;                              ///< if it was asked for
+  std::uint64_t threads_per_block = 0;            ///< of the last
+  std::uint64_t accesses = 0, kept_accesses = 0;  ///< of the recorded blocks; those looked at
+  double recording_s = 0;
+  std::vector<LineCost> lines;  ///< by what can be saved, then by offset
+  std::uint64_t saved = 0;      ///< by the fixes of all lines
+  Measured measured;            ///< if it was asked for
 };
 
 struct Explanation {
@@ -88,6 +88,13 @@ struct Bounds {
   std::string source;                      ///< the result's file
 };
 Bounds bounds_of(const Document& atlas, const std::string& source);
+
+/// What moved at a level of the memory in a second, and what this GPU can move there.
+struct Bandwidth {
+  std::string level;
+  double bytes_per_second = 0;
+  std::optional<double> bound;  ///< none: not measured
+};
 
 /// Lines of the answer: time and bandwidths against the bounds, counters against the recording, and
 /// where warps waited. Empty if nothing was measured.

@@ -95,17 +95,13 @@ ProcessEnd run_as_shell(std::vector<std::string> words, std::vector<std::string>
   return WIFSIGNALED(status) ? ProcessEnd{0, WTERMSIG(status)} : ProcessEnd{WEXITSTATUS(status), 0};
 }
 
-/// How a run of the program ended, and the seconds that it took.
-std::pair<ProcessEnd, double> run_program(const ExplainArguments& arguments,
-                                          const fs::path& library, const fs::path& folder,
-                                          std::vector<std::string> settings) {
+ProcessEnd run_program(const ExplainArguments& arguments, const fs::path& library,
+                       const fs::path& folder, std::vector<std::string> settings) {
   settings.push_back(fmt::format("{}={}", injection_variable, fs::absolute(library).string()));
   settings.push_back("FATHOM_EXPLAIN_FOLDER=" + folder.string());
   settings.push_back("FATHOM_EXPLAIN_KERNEL=" + arguments.kernel);
   settings.push_back(fmt::format("FATHOM_EXPLAIN_LAUNCHES={}", arguments.launches));
-  const auto start = std::chrono::steady_clock::now();
-  const ProcessEnd end = run_as_shell(arguments.program, std::move(settings));
-  return {end, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+  return run_as_shell(arguments.program, std::move(settings));
 }
 
 /// Why there is nothing to explain.
@@ -129,9 +125,8 @@ Error nothing_recorded(const ExplainArguments& arguments, const Trace& trace) {
                       arguments.kernel, program, fmt::join(functions, ", "))};
 }
 
-/// From the file, or else from the recording of the first GPU that was measured and has one.
-Bounds bounds_for(const fs::path& file, const std::vector<std::string>& gpus) {
-  if (!file.empty()) return bounds_of(read_document(file), file.string());
+/// From the recording of the first GPU that was measured and has one.
+Bounds recorded_bounds(const std::vector<std::string>& gpus) {
   for (const std::string& gpu : gpus) {
     const fs::path recorded =
         executable_folder() / "../share/fathom/recordings" / gpu_slug(gpu) / "atlas/result.json";
@@ -149,19 +144,21 @@ ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools) 
                 "Name a program: `fathom explain [FLAGS] -- ./app ARGUMENTS`.");
   require_regex(arguments.kernel);
   require_tools(tools, arguments.counters);
+  Bounds bounds;
   if (!arguments.bounds.empty())
-    read_document(arguments.bounds);  // refused before the program runs
+    bounds = bounds_of(read_document(arguments.bounds), arguments.bounds.string());
   std::optional<OutputFile> out = writable_output(arguments.out);
   const TemporaryFolder folder("let TMPDIR name one that can be written");
-  auto [end, seconds] = run_program(arguments, tools.injection, folder.path(),
-                                    {"FATHOM_EXPLAIN_SANITIZER=" + tools.sanitizer.string(),
-                                     fmt::format("FATHOM_EXPLAIN_BLOCKS={}", arguments.blocks)});
+  const auto start = std::chrono::steady_clock::now();
+  ProcessEnd end = run_program(arguments, tools.injection, folder.path(),
+                               {"FATHOM_EXPLAIN_SANITIZER=" + tools.sanitizer.string(),
+                                fmt::format("FATHOM_EXPLAIN_BLOCKS={}", arguments.blocks)});
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   if (arguments.counters && end.signal == 0 && !fs::is_empty(folder.path()))
     for (const char* const what : {"counters", "stalls"}) {
       const ProcessEnd again = run_program(arguments, tools.measure, folder.path(),
                                            {"FATHOM_CUPTI_DIR=" + tools.cupti.string(),
-                                            fmt::format("FATHOM_EXPLAIN_MEASURE={}", what)})
-                                   .first;
+                                            fmt::format("FATHOM_EXPLAIN_MEASURE={}", what)});
       if (again.signal == 0) continue;
       end = again;  // Ctrl-C ends all runs
       break;
@@ -178,8 +175,9 @@ ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools) 
     throw Error(own, fmt::format("{} ended with {}. {}", arguments.program.front(), end.describe(),
                                  why.what()));
   }
-  const RunFacts facts{fmt::format("{}", fmt::join(arguments.program, " ")), seconds,
-                       end.describe(), bounds_for(arguments.bounds, trace.gpus)};
+  if (bounds.source.empty()) bounds = recorded_bounds(trace.gpus);
+  const RunFacts facts{fmt::format("{}", fmt::join(arguments.program, " ")), took.count(),
+                       end.describe(), bounds};
   const std::string page =
       arguments.format == "json"
           ? json_of(explanation, facts)

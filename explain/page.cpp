@@ -11,9 +11,20 @@
 
 #include "explain/analysis.h"
 #include "reports/page/page.h"
+#include "results/document_fields.h"
 #include "results/error.h"
 #include "results/files.h"
 #include "results/text.h"
+
+namespace fathom {
+
+FATHOM_FIELDS(explain::Fault, "", "", rule, what, fix, accesses, saved);
+FATHOM_FIELDS(explain::LineCost, "", "", space, operation, bytes_per_lane, accesses, active_lanes);
+FATHOM_FIELDS(explain::KernelCost, "", "", name, function, launches, recorded_launches, blocks,
+              recorded_blocks, threads_per_block, accesses, kept_accesses, recording_s);
+FATHOM_FIELDS(explain::Bandwidth, "", "", level, bytes_per_second, bound);
+
+}  // namespace fathom
 
 namespace fathom::explain {
 namespace {
@@ -51,22 +62,27 @@ constexpr Level levels[] = {{"DRAM", "dram.bandwidth", {"dram_read_bytes", "dram
 
 double seconds(const Measured& measured) { return 1e-9 * counted_of(measured.counts, "gpu_time"); }
 
-/// Bytes a second; of shared memory as if each wavefront took all its banks.
-double rate(const Measured& measured, const Level& level) {
-  double moved = 0;
-  for (const char* role : level.roles) moved += level.bytes * counted_of(measured.counts, role);
-  return seconds(measured) > 0 ? moved / seconds(measured) : 0;
+/// Of shared memory as if each wavefront took all its banks.
+std::vector<Bandwidth> bandwidths_of(const Measured& measured, const Bounds& bounds) {
+  std::vector<Bandwidth> all;
+  for (const Level& level : levels) {
+    double moved = 0;
+    for (const char* role : level.roles) moved += level.bytes * counted_of(measured.counts, role);
+    all.push_back({level.name, seconds(measured) > 0 ? moved / seconds(measured) : 0, {}});
+    if (const auto bound = bounds.by_level.find(level.name); bound != bounds.by_level.end())
+      all.back().bound = bound->second;
+  }
+  return all;
 }
 
 std::string rates_line(const Measured& measured, const Bounds& bounds) {
   std::vector<std::string> parts;
-  for (const Level& level : levels) {
-    const double moved = rate(measured, level);
+  for (const auto& [level, moved, bound] : bandwidths_of(measured, bounds)) {
     if (moved == 0) continue;
-    parts.push_back(fmt::format("{} {}", level.name, format_bandwidth(moved)));
-    if (const auto bound = bounds.by_level.find(level.name); bound != bounds.by_level.end())
-      parts.back() += fmt::format(" of {} ({})", format_bandwidth(bound->second),
-                                  format_percent(moved / bound->second));
+    parts.push_back(fmt::format("{} {}", level, format_bandwidth(moved)));
+    if (bound)
+      parts.back() +=
+          fmt::format(" of {} ({})", format_bandwidth(*bound), format_percent(moved / *bound));
   }
   return fmt::format("{} a launch while counted: {}",
                      format_time(seconds(measured) / static_cast<double>(measured.launches)),
@@ -77,7 +93,7 @@ std::string rates_line(const Measured& measured, const Bounds& bounds) {
 std::map<std::string, double> recorded_counts(const KernelCost& kernel) {
   std::map<std::string, double> counts;
   for (const LineCost& line : kernel.lines)
-    add_counts(counts, line.space, line.op, line.cost, line.least);
+    add_counts(counts, line.space, line.operation, line.cost, line.least);
   return counts;
 }
 
@@ -85,9 +101,8 @@ std::map<std::string, double> recorded_counts(const KernelCost& kernel) {
 std::string counters_line(const KernelCost& kernel) {
   const auto& counts = kernel.measured.counts;
   std::vector<std::string> parts;
-  for (const std::string space : {"global", "shared"}) {
-    for (const std::string kind : {"load", "store"}) {
-      const std::string unit = space == "global" ? "sectors" : "wavefronts";
+  for (const auto& [space, unit] : {std::pair("global", "sectors"), {"shared", "wavefronts"}}) {
+    for (const char* const kind : {"load", "store"}) {
       const double cost = counted_of(counts, fmt::format("{}_{}_{}", space, kind, unit));
       const double conflicts = counted_of(counts, fmt::format("{}_{}_conflicts", space, kind));
       if (cost == 0) continue;
@@ -96,7 +111,8 @@ std::string counters_line(const KernelCost& kernel) {
     }
   }
   std::string line = fmt::format("counters: {}", fmt::join(parts, ", "));
-  const bool whole = kernel.recorded_blocks == kernel.blocks && kernel.kept == kernel.accesses &&
+  const bool whole = kernel.recorded_blocks == kernel.blocks &&
+                     kernel.kept_accesses == kernel.accesses &&
                      kernel.measured.launches == kernel.recorded_launches;
   if (!whole) return line + "; the recording is of a part (all of it: --blocks 0)";
   std::vector<std::string> others;
@@ -130,7 +146,7 @@ const char* unit_of(Space space) { return space == Space::global ? "sectors" : "
 /// With what the recording took of it: what the program would have taken without, at best.
 std::string slowdown(const Explanation& explanation, const RunFacts& run) {
   double recording = 0;
-  for (const KernelCost& kernel : explanation.kernels) recording += kernel.seconds;
+  for (const KernelCost& kernel : explanation.kernels) recording += kernel.recording_s;
   return fmt::format("{} ran {} and ended with {}; recording took {} of that.", run.command,
                      format_time(run.seconds), run.end, format_time(recording));
 }
@@ -139,7 +155,7 @@ std::string sampled(const KernelCost& kernel) {
   return fmt::format("{} of {} launches, {} of their {} blocks of {} threads; {} accesses by warps",
                      count(kernel.recorded_launches), count(kernel.launches),
                      count(kernel.recorded_blocks), count(kernel.blocks),
-                     count(kernel.block_threads), count(kernel.kept));
+                     count(kernel.threads_per_block), count(kernel.kept_accesses));
 }
 
 std::string saving(const LineCost& line, const Fault& fault) {
@@ -151,23 +167,12 @@ std::string saving(const LineCost& line, const Fault& fault) {
                      format_percent(static_cast<double>(fault.saved) / static_cast<double>(from)));
 }
 
-nlohmann::ordered_json json_of(const LineCost& line) {
-  auto faults = nlohmann::ordered_json::array();
-  for (const Fault& fault : line.faults)
-    faults.push_back({{"rule", to_string(fault.rule)},
-                      {"what", fault.what},
-                      {"fix", fault.fix},
-                      {"accesses", fault.accesses},
-                      {"saved", fault.saved}});
+nlohmann::ordered_json line_json(const LineCost& line) {
   nlohmann::ordered_json json = place_json(line.source, line.offset);
-  json.update({{"space", to_string(line.space)},
-               {"operation", to_string(line.op)},
-               {"bytes_per_lane", line.bytes},
-               {"accesses", line.accesses},
-               {"active_lanes", line.lanes},
-               {unit_of(line.space), line.cost},
-               {fmt::format("least_{}", unit_of(line.space)), line.least},
-               {"faults", std::move(faults)}});
+  json.update(write_fields(line));
+  json[unit_of(line.space)] = line.cost;
+  json[fmt::format("least_{}", unit_of(line.space))] = line.least;
+  json["faults"] = write_fields(line.faults);
   return json;
 }
 
@@ -177,26 +182,16 @@ nlohmann::ordered_json measured_json(const KernelCost& kernel, const Bounds& bou
   nlohmann::ordered_json json{{"launches", measured.launches},
                               {"seconds", seconds(measured)},
                               {"counters", measured.counts},
-                              {"recorded", recorded_counts(kernel)}};
-  auto rates = nlohmann::ordered_json::array();
-  for (const Level& level : levels) {
-    auto& rate_json = rates.emplace_back(nlohmann::ordered_json{
-        {"level", level.name}, {"bytes_per_second", rate(measured, level)}, {"bound", nullptr}});
-    if (const auto bound = bounds.by_level.find(level.name); bound != bounds.by_level.end())
-      rate_json["bound"] = bound->second;
-  }
-  json["bandwidths"] = std::move(rates);
-  json["samples"] = measured.samples;
-  auto waits = nlohmann::ordered_json::array();
+                              {"recorded", recorded_counts(kernel)},
+                              {"bandwidths", write_fields(bandwidths_of(measured, bounds))},
+                              {"samples", measured.samples},
+                              {"waits", nlohmann::ordered_json::array()}};
   for (const Waiting& waiting : measured.waits) {
-    nlohmann::ordered_json one = place_json(waiting.source, waiting.offset);
-    one.update(
-        {{"samples", waiting.samples},
-         {"share", static_cast<double>(waiting.samples) / static_cast<double>(measured.samples)},
-         {"reasons", waiting.by_reason}});
-    waits.push_back(std::move(one));
+    auto& one = json["waits"].emplace_back(place_json(waiting.source, waiting.offset));
+    one["samples"] = waiting.samples;
+    one["share"] = static_cast<double>(waiting.samples) / static_cast<double>(measured.samples);
+    one["reasons"] = waiting.by_reason;
   }
-  json["waits"] = std::move(waits);
   return json;
 }
 
@@ -271,11 +266,12 @@ std::string page_of(const Explanation& explanation, const RunFacts& run, Format 
         ++clean_lines;
         continue;
       }
-      page += fmt::format("{}{}  {} {} of {} B: {} by {:.1f} lanes; {} {}, at least {}\n", item,
-                          place(line.source, line.offset), to_string(line.space),
-                          to_string(line.op), line.bytes, count(line.accesses),
-                          static_cast<double>(line.lanes) / static_cast<double>(line.accesses),
-                          count(line.cost), unit_of(line.space), count(line.least));
+      page +=
+          fmt::format("{}{}  {} {} of {} B: {} by {:.1f} lanes; {} {}, at least {}\n", item,
+                      place(line.source, line.offset), to_string(line.space),
+                      to_string(line.operation), line.bytes_per_lane, count(line.accesses),
+                      static_cast<double>(line.active_lanes) / static_cast<double>(line.accesses),
+                      count(line.cost), unit_of(line.space), count(line.least));
       constexpr std::size_t most = 3;  // a gather has hundreds of kinds
       for (std::size_t i = 0; i < std::min(most, line.faults.size()); ++i) {
         const Fault& fault = line.faults[i];
@@ -296,33 +292,21 @@ std::string page_of(const Explanation& explanation, const RunFacts& run, Format 
 }
 
 std::string json_of(const Explanation& explanation, const RunFacts& run) {
-  auto kernels = nlohmann::ordered_json::array();
+  nlohmann::ordered_json document{{"format", reports::explained_format},
+                                  {"command", clean(run.command)},
+                                  {"seconds", run.seconds},
+                                  {"end", run.end},
+                                  {"notes", explanation.notes},
+                                  {"kernels", nlohmann::ordered_json::array()},
+                                  {"sources", nlohmann::ordered_json::array()}};
   for (const KernelCost& kernel : explanation.kernels) {
-    auto lines = nlohmann::ordered_json::array();
-    for (const LineCost& line : kernel.lines) lines.push_back(json_of(line));
-    kernels.push_back({{"name", clean(kernel.name)},
-                       {"function", clean(kernel.function)},
-                       {"launches", kernel.launches},
-                       {"recorded_launches", kernel.recorded_launches},
-                       {"blocks", kernel.blocks},
-                       {"recorded_blocks", kernel.recorded_blocks},
-                       {"threads_per_block", kernel.block_threads},
-                       {"accesses", kernel.accesses},
-                       {"kept_accesses", kernel.kept},
-                       {"recording_s", kernel.seconds},
-                       {"lines", std::move(lines)},
-                       {"measured", measured_json(kernel, run.bounds)}});
+    auto& json = document["kernels"].emplace_back(write_fields(kernel));
+    auto& lines = json["lines"] = nlohmann::ordered_json::array();
+    for (const LineCost& line : kernel.lines) lines.push_back(line_json(line));
+    json["measured"] = measured_json(kernel, run.bounds);
   }
-  auto sources = nlohmann::ordered_json::array();
   for (const auto& [file, text] : sources_of(explanation))
-    sources.push_back({{"file", clean(file)}, {"text", text}});
-  const nlohmann::ordered_json document{{"format", reports::explained_format},
-                                        {"command", clean(run.command)},
-                                        {"seconds", run.seconds},
-                                        {"end", run.end},
-                                        {"notes", explanation.notes},
-                                        {"kernels", std::move(kernels)},
-                                        {"sources", std::move(sources)}};
+    document["sources"].push_back({{"file", clean(file)}, {"text", text}});
   return document.dump(2) + "\n";
 }
 
