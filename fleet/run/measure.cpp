@@ -193,17 +193,13 @@ class Measurement {
 
   /// A run of `fathom run` on each GPU: "alone" and "suite", or of the first GPU alone: "links".
   void run_part(std::span<GpuJob> jobs, Phase phase, const std::string& name) {
-    const auto begin = Clock::now();
     Parts parts;
     for (GpuJob& job : jobs) {
       if (job.uuid.empty() && !arguments_.replay) continue;  // its summary says why it has none
       const fs::path folder = gpu_folder(arguments_.report.out, job.summary);
       start({&job, phase, name, folder / name / "result.json", folder / (name + ".log")}, parts);
     }
-    supervise(children_of(parts), inbox_,
-              {.limit = at_most(milliseconds::max()), .grace = stop_grace});
-    const auto took = Clock::now() - begin;
-    for (const auto& part : parts) take(*part, arguments_.time_limit_s, took);
+    measure(parts, parts, milliseconds::max());
   }
 
   /// Short probes on every GPU, all made ready at the same time, since starting CUDA takes longer
@@ -227,17 +223,16 @@ class Measurement {
               parts);
       }
     give_up_late(parts);
-    bool exclusive = all_here();
     for (const auto& [brief, phase] : steps) {
       const bool in_turn = phase == Phase::alone;
       for (std::size_t place = 0; place < (in_turn ? host_.gpus : 1); ++place) {
+        const bool exclusive = all_here();
         Parts now;
         for (const auto& part : parts)
           if (!stopped() && part->child && part->brief == brief && part->phase == phase &&
               (!in_turn || (part->job->place == place && is_alone(*part->job, exclusive))))
             now.push_back(part);
-        measure(now, parts);
-        exclusive = all_here();
+        measure(now, parts, brief_limit);
       }
     }
   }
@@ -263,7 +258,7 @@ class Measurement {
   }
 
   /// Until each has ended: its GPU is locked until then.
-  void measure(const Parts& now, const Parts& all) {
+  void measure(const Parts& now, const Parts& all, milliseconds most) {
     const auto begin = Clock::now();
     for (const auto& part : now) {
       // Those that hold the GPU's memory and do nothing.
@@ -272,7 +267,7 @@ class Measurement {
       });
       part->child->release(static_cast<std::size_t>(beside));
     }
-    const milliseconds limit = at_most(brief_limit);
+    const milliseconds limit = at_most(most);
     supervise(children_of(now), inbox_, {.limit = limit, .grace = stop_grace});
     const auto took = Clock::now() - begin;
     for (const auto& part : now) take(*part, Seconds(limit).count(), took);

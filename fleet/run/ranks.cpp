@@ -35,11 +35,12 @@ std::optional<int> number(const char* variable) {
   return text ? parse_number<int>(text) : std::nullopt;
 }
 
-struct Variables {
+constexpr const char* open_mpi = "Open MPI";
+/// The variables of rank and size.
+constexpr struct {
   const char *name, *rank, *size;
-};
-constexpr Variables launchers[] = {
-    {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+} launchers[] = {
+    {open_mpi, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
     {"MPICH or Slurm's PMI", "PMI_RANK", "PMI_SIZE"},
     // Not SLURM_NTASKS, which a batch script itself has, too.
     {"Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
@@ -67,21 +68,15 @@ std::filesystem::path file_of(const std::filesystem::path& root, int rank) {
 }  // namespace
 
 std::optional<Launcher> find_launcher() {
-  for (const Variables& variables : launchers) {
-    const auto rank = number(variables.rank), size = number(variables.size);
-    if (rank && size && *size > 1 && *rank >= 0 && *rank < *size)
-      return Launcher{variables.name, *rank, *size};
+  for (const auto& [name, rank_variable, size_variable] : launchers) {
+    const auto rank = number(rank_variable), size = number(size_variable);
+    if (!rank || !size || *size < 2 || *rank < 0 || *rank >= *size) continue;
+    const char* node = std::getenv("SLURMD_NODENAME");
+    const bool by_srun = node && name != open_mpi && number("SLURM_PROCID") == rank &&
+                         number("SLURM_STEP_NUM_TASKS") == size;
+    return Launcher{name, *rank, *size, by_srun ? node : ""};
   }
   return std::nullopt;
-}
-
-std::string slurm_node() {
-  const char* name = std::getenv("SLURMD_NODENAME");
-  const auto launcher = find_launcher();
-  const bool by_srun = name && launcher && launcher->name != launchers[0].name &&
-                       number("SLURM_PROCID") == launcher->rank &&
-                       number("SLURM_STEP_NUM_TASKS") == launcher->size;
-  return by_srun ? name : "";
 }
 
 std::vector<RankWord> exchange(const Launcher& launcher, const std::filesystem::path& root,
