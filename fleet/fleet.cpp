@@ -1,14 +1,12 @@
 #include "fleet/fleet.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
 #include <set>
-#include <span>
 #include <thread>
 #include <tuple>
 

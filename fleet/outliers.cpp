@@ -142,8 +142,8 @@ std::string beside(const char* what, double own, double others, const char* unit
 void add_causes(const Fleet& fleet, const Group& group, std::vector<CardScore>& cards) {
   std::vector<std::optional<double>> usual;  // of the channels
   for (const auto& channel : channels)
-    usual.push_back(usual_of(fleet, group, 1, [&](const GpuSummary& gpu) {
-      return gpu.health.*channel.value; }));
+    usual.push_back(usual_of(fleet, group, 1,
+                             [&](const GpuSummary& gpu) { return gpu.health.*channel.value; }));
   std::map<std::string, std::size_t> reasons;  // how many cards have each
   std::map<std::string, std::map<std::string, std::size_t>> settings;
   for (const std::size_t gpu : group.members) {

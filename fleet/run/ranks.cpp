@@ -181,14 +181,25 @@ std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
   const std::vector<std::size_t> ranks = ranks_of_host(all, rank);
   const auto local = static_cast<std::size_t>(std::ranges::find(ranks, rank) - ranks.begin());
   std::vector<GpuJob> jobs;
-  const auto add = [&](const GpuJob& gpu) -> GpuJob& {
-    const auto number = all.size() > 1 ? std::optional(static_cast<int>(rank)) : std::nullopt;
-    return jobs.emplace_back(job_of(gpu, unique_host_name(all, rank), local + jobs.size(), number));
+  const auto add = [&](const GpuJob& gpu) -> GpuJob& {  // before anything is measured
+    GpuJob& job = jobs.emplace_back(gpu);
+    job.place = local + jobs.size() - 1;
+    fleet::GpuSummary& s = job.summary;
+    s.host = unique_host_name(all, rank);
+    s.gpu = static_cast<int>(job.place);
+    if (all.size() > 1) s.rank = static_cast<int>(rank);
+    s.date = utc_time(std::chrono::system_clock::now());
+    s.status = fleet::GpuStatus::failed;
+    s.reason = "it was not measured";
+    s.exit_code = to_int(ExitCode::incomplete);
+    return job;
   };
   host.leader = local == 0;
   host.gpus = 0;
   if (arguments.replay) {
-    add({});
+    fleet::GpuSummary& s = add({}).summary;
+    s.uuid_hash = fmt::format("replay of {}", name_of(s));
+    s.source = Source::replay;
     host.gpus = ranks.size();
     return jobs;
   }
@@ -210,15 +221,11 @@ std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
     }
   }
   host.visible_devices = ranks.size() > 1 && !own.empty() ? (own + others).substr(1) : "";
-  if (jobs.empty()) {
-    fleet::GpuSummary& s = add({}).summary;
-    s.source = Source::measured;
-    s.uuid_hash.clear();
-    s.reason = fmt::format(
+  if (jobs.empty())
+    add({}).summary.reason = fmt::format(
         "no GPU is left for it: its host has {}, and it sees {}; start one rank a GPU, and let "
         "each see its own or all of its host's",
         counted(ranks.size(), "rank"), counted(seen.size(), "GPU"));
-  }
   return jobs;
 }
 

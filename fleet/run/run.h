@@ -140,10 +140,6 @@ struct GpuJob {
   fleet::GpuSummary summary{};
 };
 
-/// The job of a GPU that was seen, before anything was measured; without one, of a replay.
-GpuJob job_of(GpuJob seen, const std::string& host, std::size_t number,
-              std::optional<int> rank = std::nullopt);
-
 /// The GPUs that a rank takes: the only rank of a host, as a process without a launcher is, all
 /// that it sees; else each the first one that no rank before it has. A rank without a GPU has a job
 /// that says why. A host's name gets a number where another host's ranks have the same one. Says in
