@@ -48,7 +48,6 @@ struct MetricName {
   std::string name;  ///< of the entry: "copy_bandwidth/best/..."
   std::string unit;
   Better better = Better::higher;
-  friend bool operator==(const MetricName&, const MetricName&) = default;
 };
 
 /// One metric of one GPU: while its host's other GPUs did nothing, and while they did the same.
@@ -68,7 +67,6 @@ struct Health {
   std::optional<double> pcie_generation, pcie_width;  ///< the most it can have now; lanes in use
   std::optional<double> uncorrected_ecc_errors, remapped_rows, other_processes;
   bool remapping_failed = false, remapping_pending = false;
-  friend bool operator==(const Health&, const Health&) = default;
 };
 
 enum class GpuStatus { complete, partial, failed };
@@ -79,7 +77,6 @@ using Settings = std::map<std::string, std::string>;
 /// How long the parts of a GPU's measurement took, in seconds; empty where there was no such part.
 struct PhaseTimes {
   std::optional<double> alone, together, suite;
-  friend bool operator==(const PhaseTimes&, const PhaseTimes&) = default;
 };
 
 /// A figure that is not there though it should be, and why.

@@ -222,7 +222,15 @@ class Measurement {
                file + ".log", brief},
               parts);
       }
-    give_up_late(parts);
+    const Children late = wait_until_ready(children_of(parts), inbox_, at_most(start_limit));
+    for (const auto& part : parts) {
+      if (stopped() || std::ranges::count(late, part->child.get()) == 0) continue;
+      part->child.reset();  // else it would become ready beside a measurement
+      note(*part->job, partial,
+           fmt::format("{}: it was not ready within {} s", part->name,
+                       Seconds(at_most(start_limit)).count()),
+           to_int(ExitCode::probe_timed_out));
+    }
     for (const auto& [brief, phase] : steps) {
       const bool in_turn = phase == Phase::alone;
       for (std::size_t place = 0; place < (in_turn ? host_.gpus : 1); ++place) {
@@ -241,20 +249,6 @@ class Measurement {
     Children children;
     for (const auto& part : parts) children.push_back(part->child.get());
     return children;
-  }
-
-  /// What becomes ready later would do it beside a measurement.
-  void give_up_late(const Parts& parts) {
-    const Children late = wait_until_ready(children_of(parts), inbox_, at_most(start_limit));
-    if (stopped()) return;
-    for (const auto& part : parts) {
-      if (std::ranges::count(late, part->child.get()) == 0) continue;
-      part->child.reset();
-      note(*part->job, partial,
-           fmt::format("{}: it was not ready within {} s", part->name,
-                       Seconds(at_most(start_limit)).count()),
-           to_int(ExitCode::probe_timed_out));
-    }
   }
 
   /// Until each has ended: its GPU is locked until then.
@@ -314,9 +308,9 @@ class Measurement {
     const bool was_partial = s.status == partial;
     const int check_failed = to_int(ExitCode::check_failed);
     const bool told = was_partial || s.exit_code == check_failed;  // by a part before
-    const std::string before = told ? s.reason : "";
+    const bool both = told && !s.reason.empty() && !reason.empty();
     s.status = was_partial && status == complete ? partial : status;
-    s.reason = before.empty() || reason.empty() ? before + reason : before + "; " + reason;
+    s.reason = (told ? s.reason : "") + (both ? "; " : "") + reason;
     const bool no_worse = exit_code == 0 || (exit_code == check_failed && s.exit_code != 0);
     if (!told || !no_worse) s.exit_code = exit_code;
     write(job);

@@ -35,12 +35,11 @@ std::optional<int> number(const char* variable) {
   return text ? parse_number<int>(text) : std::nullopt;
 }
 
-constexpr const char* open_mpi = "Open MPI";
 /// The variables of rank and size.
 constexpr struct {
   const char *name, *rank, *size;
 } launchers[] = {
-    {open_mpi, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+    {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
     {"MPICH or Slurm's PMI", "PMI_RANK", "PMI_SIZE"},
     // Not SLURM_NTASKS, which a batch script itself has, too.
     {"Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
@@ -72,7 +71,7 @@ std::optional<Launcher> find_launcher() {
     const auto rank = number(rank_variable), size = number(size_variable);
     if (!rank || !size || *size < 2 || *rank < 0 || *rank >= *size) continue;
     const char* node = std::getenv("SLURMD_NODENAME");
-    const bool by_srun = node && name != open_mpi && number("SLURM_PROCID") == rank &&
+    const bool by_srun = node && name != launchers[0].name && number("SLURM_PROCID") == rank &&
                          number("SLURM_STEP_NUM_TASKS") == size;
     return Launcher{name, *rank, *size, by_srun ? node : ""};
   }
