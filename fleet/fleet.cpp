@@ -96,6 +96,127 @@ GpuSummary summary_of(const Document& document, const fs::path& file, const fs::
   return summary;
 }
 
+constexpr std::pair<const char*, Reading MetricFigures::*> states[] = {
+    {"alone", &MetricFigures::alone}, {"together", &MetricFigures::together}};
+
+/// Takes out a figure that no measurement gives: a negative one, or 0 of a rate, a time or an
+/// energy. A number of mismatches may be 0, and so may a share.
+void drop_impossible(auto& figure, const std::string& unit, const std::string& name,
+                     std::string_view when, std::vector<MissingFigure>& missing) {
+  if (!figure || *figure > 0) return;
+  constexpr std::string_view quantities[] = {"s", "cycles", "clocks", "W", "J", "B", "Hz"};
+  const bool may_be_zero =
+      unit.find('/') == std::string::npos && std::ranges::count(quantities, unit) == 0;
+  if (*figure == 0 && may_be_zero) return;
+  missing.push_back(
+      {name, std::string(when), format_quantity(*figure, unit) + " is no measurement"});
+  figure = {};
+}
+
+/// Noise and telemetry explain figures: what they cannot be explains nothing.
+void drop_below(double least, auto&... values) {
+  const auto drop = [&](auto& value) {
+    if (value && !(*value >= least)) value = {};
+  };
+  (drop(values), ...);
+}
+/// Above 0, that is.
+constexpr double tiniest = std::numeric_limits<double>::min();
+
+/// What cards have in common that should have the same figures.
+std::string kind_of(const GpuSummary& s) {
+  const auto build = s.settings.find("Fathom");
+  return fmt::format("{}\n{}\n{}\n{}{}{}", s.model, s.suite,
+                     build == s.settings.end() ? "" : build->second, bool(s.elapsed_s.alone),
+                     bool(s.elapsed_s.together), bool(s.elapsed_s.suite));
+}
+
+/// What most cards of a kind have in a state, the others miss. Cards that say themselves what they
+/// lack have told it already.
+void find_absent(Fleet& fleet) {
+  constexpr std::size_t fewest_peers = 3;
+  std::map<std::string, std::vector<GpuSummary*>> kinds;
+  for (GpuSummary& gpu : fleet.gpus)
+    if (gpu.status == GpuStatus::complete && gpu.exit_code == 0)
+      kinds[kind_of(gpu)].push_back(&gpu);
+  for (const auto& [kind, members] : kinds)
+    for (std::size_t metric = 0; metric < fleet.metrics.size(); ++metric) {
+      const std::string& name = fleet.metrics[metric].name;
+      const std::string_view probe = std::string_view(name).substr(0, name.find('/'));
+      for (const auto& [state, figure] : states) {
+        struct Peers {
+          std::size_t have = 0;
+          std::vector<GpuSummary*> lack{};
+        } peers[2];  // cases that only counters decide are not on every card
+        for (GpuSummary* gpu : members) {
+          const auto& of = gpu->counters_of;
+          const bool counts =
+              gpu->no_counters.empty() && (of.empty() || std::ranges::count(of, probe) > 0);
+          if (gpu->at(metric).*figure)
+            ++peers[counts].have;
+          else
+            peers[counts].lack.push_back(gpu);
+        }
+        for (const auto& [have, lack] : peers) {
+          if (have + lack.size() < fewest_peers || have <= lack.size()) continue;
+          for (GpuSummary* gpu : lack) {
+            std::erase_if(gpu->missing, [&](const MissingFigure& m) {  // a name without any figure
+              return m.figure == name && m.when.empty();
+            });
+            gpu->missing.push_back({name, state, "none, and cards of its kind have one"});
+          }
+        }
+      }
+    }
+}
+
+/// "missing: copy/best together (0 B/s is no measurement) and 2 more"
+std::string missing_text(const std::vector<MissingFigure>& missing) {
+  return "missing: " + first_of(missing, 3, [](const MissingFigure& m) {
+           return fmt::format("{}{}{} ({})", m.figure, m.when.empty() ? "" : " ", m.when, m.reason);
+         });
+}
+
+void check(GpuSummary& gpu, const std::vector<MetricName>& metrics) {
+  for (std::size_t i = 0; i < gpu.figures.size(); ++i) {
+    MetricFigures& figures = gpu.figures[i];
+    for (const auto& [state, figure] : states)
+      drop_impossible(figures.*figure, metrics[i].unit, metrics[i].name, state, gpu.missing);
+    drop_below(0, figures.noise);
+    drop_below(tiniest, figures.sm_clock_hz);
+  }
+  Health& h = gpu.health;
+  drop_below(tiniest, h.sm_clock_hz, h.memory_clock_hz, h.power_w, h.power_limit_w,
+             h.pcie_generation, h.pcie_width);
+  drop_below(0, h.uncorrected_ecc_errors, h.remapped_rows, h.other_processes);
+  if (gpu.missing.empty()) return;
+  std::ranges::sort(gpu.missing, {},
+                    [](const MissingFigure& m) { return std::tie(m.figure, m.when); });
+  gpu.reason += (gpu.reason.empty() ? "" : "; ") + missing_text(gpu.missing);
+  if (gpu.status == GpuStatus::complete) gpu.status = GpuStatus::partial;
+  if (gpu.exit_code == 0) gpu.exit_code = to_int(ExitCode::incomplete);
+}
+
+void check(HostLinks& links, std::vector<Problem>& problems) {
+  std::vector<MissingFigure> missing;
+  for (LinkFact& fact : links.facts) {
+    drop_below(tiniest, fact.bound);
+    const std::size_t before = missing.size();
+    drop_impossible(fact.value, fact.unit, fact.quantity, fact.subject, missing);
+    if (missing.size() > before) fact.reason = missing.back().reason;
+  }
+  for (LinkPair& pair : links.pairs) {
+    drop_below(tiniest, pair.bound);
+    if (!pair.value || *pair.value > 0) continue;
+    const auto& [engine, direction, unit] = links.kinds[pair.kind];
+    drop_impossible(pair.value, unit, fmt::format("{}, {}", engine, direction),
+                    fmt::format("GPU {} to {}", pair.from, pair.to), missing);
+  }
+  if (!missing.empty())
+    problems.push_back(
+        {"links of " + links.host, missing_text(missing), to_int(ExitCode::incomplete)});
+}
+
 }  // namespace
 
 int known_code(int exit_code) {
@@ -136,21 +257,19 @@ void Fleet::add(GpuSummary&& gpu) {
 }
 
 void Fleet::finish(const Expected& expected) {
+  std::ranges::sort(gpus, std::greater{}, [](const GpuSummary& gpu) {
+    return std::tie(gpu.date, gpu.host, gpu.gpu, gpu.where);
+  });
+  std::set<std::string> known;
+  std::erase_if(gpus, [&](const GpuSummary& gpu) {  // the latest of each comes first
+    const bool again = !known.insert(identity_of(gpu)).second;
+    if (again)
+      problems.push_back({gpu.where, "the same GPU was measured again later, which counts"});
+    return again;
+  });
   std::ranges::sort(gpus, {}, [](const GpuSummary& gpu) {
     return std::tie(gpu.host, gpu.gpu, gpu.date, gpu.where);
   });
-  std::map<std::string, const GpuSummary*> latest;
-  for (const GpuSummary& gpu : gpus) {
-    const GpuSummary*& kept = latest[identity_of(gpu)];
-    if (!kept || kept->date <= gpu.date) kept = &gpu;
-  }
-  std::set<const GpuSummary*> earlier;
-  for (const GpuSummary& gpu : gpus)
-    if (&gpu != latest.at(identity_of(gpu))) {
-      earlier.insert(&gpu);
-      problems.push_back({gpu.where, "the same GPU was measured again later, which counts"});
-    }
-  std::erase_if(gpus, [&](const GpuSummary& gpu) { return earlier.contains(&gpu); });
 
   for (std::size_t i = 1; i < gpus.size(); ++i)
     if (name_of(gpus[i]) == name_of(gpus[i - 1]))
@@ -161,7 +280,9 @@ void Fleet::finish(const Expected& expected) {
   for (GpuSummary& gpu : gpus)  // what is not complete is at least incomplete
     if (gpu.status != GpuStatus::complete || gpu.exit_code > to_int(ExitCode::check_failed))
       gpu.exit_code = known_code(gpu.exit_code);
-  find_missing_figures(*this);
+  find_absent(*this);
+  for (GpuSummary& gpu : gpus) check(gpu, metrics);
+  for (HostLinks& host : links) check(host, problems);
   // Also one with all figures and a failed check: it computes wrong results.
   for (const GpuSummary& gpu : gpus)
     if (gpu.status != GpuStatus::complete || gpu.exit_code != 0)

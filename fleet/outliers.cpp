@@ -43,6 +43,15 @@ std::optional<double> gap_of(Reading figure, std::optional<double> reference, Be
   return better == Better::higher ? -ratio : ratio;
 }
 
+/// The median over a group's cards; nothing where fewer than that have a value.
+std::optional<double> usual_of(const Fleet& fleet, const Group& group, std::size_t fewest,
+                               const auto& value_of) {
+  std::vector<double> values;
+  for (const std::size_t gpu : group.members)
+    if (const auto one = value_of(fleet.gpus[gpu])) values.push_back(*one);
+  return values.size() < fewest ? std::nullopt : std::optional(median(values));
+}
+
 /// One card's gap in one metric, and what is known of its noise beforehand.
 struct Gap {
   std::size_t member;  ///< place in the group
@@ -59,17 +68,13 @@ struct Columns {
 
 Columns columns_of(const Fleet& fleet, const Group& group, std::size_t metric) {
   const Better better = fleet.metrics[metric].better;
-  std::vector<double> all_alone, all_together, losses;
-  for (const std::size_t gpu : group.members) {
-    const MetricFigures figures = fleet.gpus[gpu].at(metric);
-    if (figures.alone) all_alone.push_back(*figures.alone);
-    if (figures.together) all_together.push_back(*figures.together);
-  }
-  const auto usual = [](const std::vector<double>& values) {
-    return values.size() < fewest_cards ? std::nullopt : std::optional(median(values));
+  const auto usual = [&](Reading MetricFigures::*state) {
+    return usual_of(fleet, group, fewest_cards,
+                    [&](const GpuSummary& gpu) { return gpu.at(metric).*state; });
   };
-  const auto alone = usual(all_alone), together = usual(all_together);
+  const auto alone = usual(&MetricFigures::alone), together = usual(&MetricFigures::together);
   Columns columns{together.value_or(alone.value_or(0)), {}, {}, {}};
+  std::vector<double> losses;
   for (std::size_t i = 0; i < group.members.size(); ++i) {
     const MetricFigures figures = fleet.gpus[group.members[i]].at(metric);
     const double noise = figures.noise ? *figures.noise : 0;
@@ -128,14 +133,6 @@ constexpr struct {
                 {"PCIe lanes", "", &Health::pcie_width, is_lower},
                 {"other processes", "", &Health::other_processes, is_higher}};
 
-/// The median over a group's cards.
-std::optional<double> usual_of(const Fleet& fleet, const Group& group, const auto& value_of) {
-  std::vector<double> values;
-  for (const std::size_t gpu : group.members)
-    if (const std::optional<double> one = value_of(fleet.gpus[gpu])) values.push_back(*one);
-  return median_or_none(values);
-}
-
 std::string beside(const char* what, double own, double others, const char* unit) {
   return fmt::format("{} {}, the others' {}", what, format_quantity(own, unit),
                      format_quantity(others, unit));
@@ -145,8 +142,8 @@ std::string beside(const char* what, double own, double others, const char* unit
 void add_causes(const Fleet& fleet, const Group& group, std::vector<CardScore>& cards) {
   std::vector<std::optional<double>> usual;  // of the channels
   for (const auto& channel : channels)
-    usual.push_back(
-        usual_of(fleet, group, [&](const GpuSummary& gpu) { return gpu.health.*channel.value; }));
+    usual.push_back(usual_of(fleet, group, 1,
+                             [&](const GpuSummary& gpu) { return gpu.health.*channel.value; }));
   std::map<std::string, std::size_t> reasons;  // how many cards have each
   std::map<std::string, std::map<std::string, std::size_t>> settings;
   for (const std::size_t gpu : group.members) {
@@ -182,14 +179,14 @@ void add_causes(const Fleet& fleet, const Group& group, std::vector<CardScore>& 
     }
     const auto explain = [&](Finding& finding) {
       const auto clock_of = [&](const GpuSummary& gpu) {
-        return gpu.at(finding.metric).sm_clock_hz.optional();
+        return gpu.at(finding.metric).sm_clock_hz;
       };
       if (beyond_measured(finding.gap))
         finding.causes.push_back("beyond anything measured: the figure itself is wrong");
       if (!clocks.contains(finding.metric))
-        clocks[finding.metric] = usual_of(fleet, group, clock_of);
-      const auto clock = clock_of(summary), others = clocks[finding.metric];
-      if (clock && others && is_lower(*clock, *others))
+        clocks[finding.metric] = usual_of(fleet, group, 1, clock_of);
+      const Reading clock = clock_of(summary);
+      if (const auto others = clocks[finding.metric]; clock && others && is_lower(*clock, *others))
         finding.causes.push_back(beside("SM clock", *clock, *others, "Hz"));
       finding.causes.insert(finding.causes.end(), found.begin(), found.end());
     };
@@ -268,13 +265,11 @@ std::vector<Group> groups_of(const Fleet& fleet) {
                                                [](const auto& kind) { return kind.second.size(); });
     const std::size_t main = groups.size();
     groups.push_back({model, most->first, most->second});
-    for (const auto& [settings, members] : by_settings) {
-      if (settings == most->first) continue;
-      if (members.size() >= enough_for_own_group)
+    for (const auto& [settings, members] : by_settings)
+      if (settings != most->first && members.size() >= enough_for_own_group)
         groups.push_back({model, settings, members});
-      else
+      else if (settings != most->first)
         std::ranges::copy(members, std::back_inserter(groups[main].members));
-    }
     std::ranges::sort(groups[main].members);
   }
   return groups;

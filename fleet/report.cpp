@@ -97,23 +97,15 @@ void write_problems(Page& page, const Fleet& fleet) {
   write_rest(page, fleet.problems.size());
 }
 
-/// "node01 GPU 3", and for many "node01 GPU 3, ... and 12 more".
-std::string names_of(const Fleet& fleet, const std::vector<std::size_t>& gpus) {
-  constexpr std::size_t most = 4;
-  std::vector<std::string> names;
-  for (const std::size_t gpu : std::span(gpus).first(std::min(most, gpus.size())))
-    names.push_back(name_of(fleet.gpus[gpu]));
-  const std::string text = fmt::format("{}", fmt::join(names, ", "));
-  return gpus.size() > most ? fmt::format("{} and {} more", text, gpus.size() - most) : text;
-}
-
 void write_settings(Page& page, const Fleet& fleet) {
   Table table = table_of({"Model", "Setting", "Value", ">Cards", "Which"});
-  for (const auto& [model, name, values] : differing_settings(fleet))
+  const auto name = [&](std::size_t gpu) { return name_of(fleet.gpus[gpu]); };
+  for (const auto& [model, setting, values] : differing_settings(fleet))
     for (const auto& [value, gpus] : values)
-      table.add_row({escape_text(model), escape_text(name), escape_text(value),
-                     std::to_string(gpus.size()),
-                     value == values.front().value ? "most" : escape_text(names_of(fleet, gpus))});
+      table.add_row(
+          {escape_text(model), escape_text(setting), escape_text(value),
+           std::to_string(gpus.size()),
+           value == values.front().value ? "most" : escape_text(first_of(gpus, 4, name))});
   if (table.rows() == 0) return;
   page.heading(2, "Settings that differ", "settings");
   page.table("Of the cards of one model, the most frequent first", table);
@@ -187,11 +179,11 @@ void write_link_facts(Page& page, const std::vector<HostLinks>& hosts) {
 void write_pairs(Page& page, const std::vector<HostLinks>& hosts) {
   constexpr double slow_pair = 0.95;  // pairs of one kind are within a few percent of each other
   using Who = std::pair<const HostLinks*, const LinkPair*>;
-  std::map<std::tuple<std::string, std::string, std::string>, Pool<Who>> kinds;
+  std::map<LinkKind, Pool<Who>> kinds;
   for (const HostLinks& links : hosts)
     for (const LinkPair& pair : links.pairs)
-      if (const auto& [engine, direction, unit] = links.kinds[pair.kind]; pair.value)
-        kinds[{engine, direction, unit}].add(*pair.value, Better::higher, {&links, &pair});
+      if (pair.value)
+        kinds[links.kinds[pair.kind]].add(*pair.value, Better::higher, {&links, &pair});
   Table table = table_of({"Engine", "Direction", ">Pairs", ">Median", ">Slowest", ">Of the median",
                           ">Of bound", "Which"});
   std::vector<std::string> slow;
@@ -322,11 +314,9 @@ std::string origin_text(const Fleet& fleet) {
 
 }  // namespace
 
-FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers,
-                                    const fs::path& folder, const std::vector<std::string>& hosts) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) fail_write(folder, error.value());
+std::vector<fs::path> write_fleet_report(const Fleet& fleet, const Outliers& outliers,
+                                         const fs::path& folder,
+                                         const std::vector<std::string>& hosts) {
   reports::Page page(fleet.replay());
   page.heading(1, "Fleet of " + counts_text(fleet), "fleet");
   page.paragraph(fmt::format("**{}**", verdict_text(fleet, outliers)));
@@ -354,7 +344,7 @@ FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers
       pages.insert(host);
     else  // a wrong name must not cost the report
       page.paragraph(fmt::format("No host {} has left a result (`--host`).", code(host)));
-  FleetReportPaths paths{folder / "README.md", {}};
+  std::vector<fs::path> paths{folder / "README.md"};
   std::vector<std::string> links;
   for (const std::string& host : pages) {
     reports::Page own(fleet.replay());
@@ -362,14 +352,14 @@ FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers
     std::string name = reports::slug(host);  // of two hosts perhaps the same
     for (int i = 2; !names.insert(name).second; ++i)
       name = fmt::format("{}.{}", reports::slug(host), i);
-    paths.hosts.push_back(folder / fmt::format("host-{}.md", name));
-    write_file_atomically(paths.hosts.back(), own.text());
+    paths.push_back(folder / fmt::format("host-{}.md", name));
+    write_file_atomically(paths.back(), own.text());
     links.push_back(fmt::format("[{}](host-{}.md)", escape_text(host), name));
   }
   if (!links.empty()) page.list(links);
-  if (paths.hosts.size() < all.size())
+  if (pages.size() < all.size())
     page.paragraph("Any other host's page: `fathom fleet collect DIR --host NAME`.");
-  write_file_atomically(paths.readme, page.text());
+  write_file_atomically(paths.front(), page.text());
   return paths;
 }
 

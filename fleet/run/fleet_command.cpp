@@ -133,18 +133,17 @@ ExitCode publish_fleet(const fleet::Fleet& fleet, const FleetReportArguments& ar
   const fleet::Outliers outliers =
       find_outliers(fleet, {.least_gap = arguments.least_gap_percent / 100,
                             .card_noise = arguments.card_noise_percent / 100});
-  const auto document = arguments.out / "fleet.json";
+  const auto document = arguments.out / "fleet.json", report = arguments.out / "report";
   if (!arguments.expect_hosts.empty())
-    require_distinct(
-        {{"--expect-hosts", arguments.expect_hosts}},
-        {{"the document", document}, {"the report", arguments.out / "report" / "README.md"}});
+    require_distinct({{"--expect-hosts", arguments.expect_hosts}},
+                     {{"the document", document}, {"the report", report / "README.md"}});
   make_folder(arguments.out);
   write_file_atomically(document, fleet_document(fleet, outliers));
   fmt::print("{}Document: {}\n", fleet_summary(fleet, outliers), document.string());
   if (!arguments.no_report) {
-    const auto paths =
-        write_fleet_report(fleet, outliers, arguments.out / "report", arguments.hosts);
-    fmt::print("Report: {}\n", paths.readme.string());
+    make_folder(report);
+    fmt::print("Report: {}\n",
+               write_fleet_report(fleet, outliers, report, arguments.hosts).front().string());
   }
   const ExitCode code = exit_code_of(fleet);
   if (code != ExitCode::ok) return code;

@@ -46,13 +46,12 @@ std::vector<GpuJob> query_gpus(const fs::path& programs) {
       seen.summary.uuid_hash = gpu.at("uuid_hash");
       fleet::Health& health = seen.summary.health;
       const auto& given = gpu.at("health");
-      for (const auto& [key, number] :
-           {std::pair{"pcie_generation", &fleet::Health::pcie_generation},
-            {"pcie_width", &fleet::Health::pcie_width},
-            {"uncorrected_ecc_errors", &fleet::Health::uncorrected_ecc_errors},
-            {"remapped_rows", &fleet::Health::remapped_rows},
-            {"processes", &fleet::Health::other_processes}})
-        if (given.contains(key) && !given[key].is_null()) health.*number = given[key].get<double>();
+      for (const auto& [key, number] : {std::pair{"pcie_generation", &health.pcie_generation},
+                                        {"pcie_width", &health.pcie_width},
+                                        {"uncorrected_ecc_errors", &health.uncorrected_ecc_errors},
+                                        {"remapped_rows", &health.remapped_rows},
+                                        {"processes", &health.other_processes}})
+        if (given.contains(key) && !given[key].is_null()) *number = given[key].get<double>();
       health.remapping_failed = given.at("remapping_failed");
       health.remapping_pending = given.at("remapping_pending");
     }
@@ -280,7 +279,8 @@ class FleetRun {
 ExitCode fleet_run(const FleetRunArguments& given) {
   FleetRunArguments a = given;
   // A list of the nodes of a job has Slurm's names, which need not be the machines' own.
-  if (a.host_name.empty()) a.host_name = slurm_node();
+  const auto launcher = find_launcher();
+  if (a.host_name.empty() && launcher) a.host_name = launcher->node;
   if (a.host_name.empty()) {
     utsname machine{};
     uname(&machine);
@@ -295,7 +295,7 @@ ExitCode fleet_run(const FleetRunArguments& given) {
   a.report.out = fs::absolute(a.report.out).lexically_normal();
   expected_of(a.report);  // a list that cannot be read is to be known now
   try {
-    return FleetRun(a, a.part ? std::nullopt : find_launcher()).run();
+    return FleetRun(a, a.part ? std::nullopt : launcher).run();
   } catch (const Error& error) {
     if (*error.what()) throw;
     return error.code();  // another rank, or MPI, has said why

@@ -51,23 +51,6 @@ std::string new_run() {
   return fmt::format("{:08x}{:08x}", random(), random());
 }
 
-GpuJob job_of(GpuJob seen, const std::string& host, std::size_t number, std::optional<int> rank) {
-  seen.place = number;
-  fleet::GpuSummary& s = seen.summary;
-  s.host = host;
-  s.gpu = static_cast<int>(number);
-  s.rank = rank;
-  s.date = utc_time(std::chrono::system_clock::now());
-  s.status = fleet::GpuStatus::failed;
-  s.reason = "it was not measured";
-  s.exit_code = to_int(ExitCode::incomplete);
-  if (seen.uuid.empty()) {
-    s.uuid_hash = fmt::format("replay of {}", name_of(s));
-    s.source = Source::replay;
-  }
-  return seen;
-}
-
 void decide_counters(const FleetRunArguments& arguments, std::size_t gpus,
                      std::vector<GpuJob>& jobs) {
   if (arguments.replay) return;  // it repeats those of the recording

@@ -193,17 +193,13 @@ class Measurement {
 
   /// A run of `fathom run` on each GPU: "alone" and "suite", or of the first GPU alone: "links".
   void run_part(std::span<GpuJob> jobs, Phase phase, const std::string& name) {
-    const auto begin = Clock::now();
     Parts parts;
     for (GpuJob& job : jobs) {
       if (job.uuid.empty() && !arguments_.replay) continue;  // its summary says why it has none
       const fs::path folder = gpu_folder(arguments_.report.out, job.summary);
       start({&job, phase, name, folder / name / "result.json", folder / (name + ".log")}, parts);
     }
-    supervise(children_of(parts), inbox_,
-              {.limit = at_most(milliseconds::max()), .grace = stop_grace});
-    const auto took = Clock::now() - begin;
-    for (const auto& part : parts) take(*part, arguments_.time_limit_s, took);
+    measure(parts, parts, milliseconds::max());
   }
 
   /// Short probes on every GPU, all made ready at the same time, since starting CUDA takes longer
@@ -226,18 +222,25 @@ class Measurement {
                file + ".log", brief},
               parts);
       }
-    give_up_late(parts);
-    bool exclusive = all_here();
+    const Children late = wait_until_ready(children_of(parts), inbox_, at_most(start_limit));
+    for (const auto& part : parts) {
+      if (stopped() || std::ranges::count(late, part->child.get()) == 0) continue;
+      part->child.reset();  // else it would become ready beside a measurement
+      note(*part->job, partial,
+           fmt::format("{}: it was not ready within {} s", part->name,
+                       Seconds(at_most(start_limit)).count()),
+           to_int(ExitCode::probe_timed_out));
+    }
     for (const auto& [brief, phase] : steps) {
       const bool in_turn = phase == Phase::alone;
       for (std::size_t place = 0; place < (in_turn ? host_.gpus : 1); ++place) {
+        const bool exclusive = all_here();
         Parts now;
         for (const auto& part : parts)
           if (!stopped() && part->child && part->brief == brief && part->phase == phase &&
               (!in_turn || (part->job->place == place && is_alone(*part->job, exclusive))))
             now.push_back(part);
-        measure(now, parts);
-        exclusive = all_here();
+        measure(now, parts, brief_limit);
       }
     }
   }
@@ -248,22 +251,8 @@ class Measurement {
     return children;
   }
 
-  /// What becomes ready later would do it beside a measurement.
-  void give_up_late(const Parts& parts) {
-    const Children late = wait_until_ready(children_of(parts), inbox_, at_most(start_limit));
-    if (stopped()) return;
-    for (const auto& part : parts) {
-      if (std::ranges::count(late, part->child.get()) == 0) continue;
-      part->child.reset();
-      note(*part->job, partial,
-           fmt::format("{}: it was not ready within {} s", part->name,
-                       Seconds(at_most(start_limit)).count()),
-           to_int(ExitCode::probe_timed_out));
-    }
-  }
-
   /// Until each has ended: its GPU is locked until then.
-  void measure(const Parts& now, const Parts& all) {
+  void measure(const Parts& now, const Parts& all, milliseconds most) {
     const auto begin = Clock::now();
     for (const auto& part : now) {
       // Those that hold the GPU's memory and do nothing.
@@ -272,7 +261,7 @@ class Measurement {
       });
       part->child->release(static_cast<std::size_t>(beside));
     }
-    const milliseconds limit = at_most(brief_limit);
+    const milliseconds limit = at_most(most);
     supervise(children_of(now), inbox_, {.limit = limit, .grace = stop_grace});
     const auto took = Clock::now() - begin;
     for (const auto& part : now) take(*part, Seconds(limit).count(), took);
@@ -319,9 +308,9 @@ class Measurement {
     const bool was_partial = s.status == partial;
     const int check_failed = to_int(ExitCode::check_failed);
     const bool told = was_partial || s.exit_code == check_failed;  // by a part before
-    const std::string before = told ? s.reason : "";
+    const bool both = told && !s.reason.empty() && !reason.empty();
     s.status = was_partial && status == complete ? partial : status;
-    s.reason = before.empty() || reason.empty() ? before + reason : before + "; " + reason;
+    s.reason = (told ? s.reason : "") + (both ? "; " : "") + reason;
     const bool no_worse = exit_code == 0 || (exit_code == check_failed && s.exit_code != 0);
     if (!told || !no_worse) s.exit_code = exit_code;
     write(job);

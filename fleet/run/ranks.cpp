@@ -35,10 +35,10 @@ std::optional<int> number(const char* variable) {
   return text ? parse_number<int>(text) : std::nullopt;
 }
 
-struct Variables {
+/// The variables of rank and size.
+constexpr struct {
   const char *name, *rank, *size;
-};
-constexpr Variables launchers[] = {
+} launchers[] = {
     {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
     {"MPICH or Slurm's PMI", "PMI_RANK", "PMI_SIZE"},
     // Not SLURM_NTASKS, which a batch script itself has, too.
@@ -67,21 +67,15 @@ std::filesystem::path file_of(const std::filesystem::path& root, int rank) {
 }  // namespace
 
 std::optional<Launcher> find_launcher() {
-  for (const Variables& variables : launchers) {
-    const auto rank = number(variables.rank), size = number(variables.size);
-    if (rank && size && *size > 1 && *rank >= 0 && *rank < *size)
-      return Launcher{variables.name, *rank, *size};
+  for (const auto& [name, rank_variable, size_variable] : launchers) {
+    const auto rank = number(rank_variable), size = number(size_variable);
+    if (!rank || !size || *size < 2 || *rank < 0 || *rank >= *size) continue;
+    const char* node = std::getenv("SLURMD_NODENAME");
+    const bool by_srun = node && name != launchers[0].name && number("SLURM_PROCID") == rank &&
+                         number("SLURM_STEP_NUM_TASKS") == size;
+    return Launcher{name, *rank, *size, by_srun ? node : ""};
   }
   return std::nullopt;
-}
-
-std::string slurm_node() {
-  const char* name = std::getenv("SLURMD_NODENAME");
-  const auto launcher = find_launcher();
-  const bool by_srun = name && launcher && launcher->name != launchers[0].name &&
-                       number("SLURM_PROCID") == launcher->rank &&
-                       number("SLURM_STEP_NUM_TASKS") == launcher->size;
-  return by_srun ? name : "";
 }
 
 std::vector<RankWord> exchange(const Launcher& launcher, const std::filesystem::path& root,
@@ -186,14 +180,25 @@ std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
   const std::vector<std::size_t> ranks = ranks_of_host(all, rank);
   const auto local = static_cast<std::size_t>(std::ranges::find(ranks, rank) - ranks.begin());
   std::vector<GpuJob> jobs;
-  const auto add = [&](const GpuJob& gpu) -> GpuJob& {
-    const auto number = all.size() > 1 ? std::optional(static_cast<int>(rank)) : std::nullopt;
-    return jobs.emplace_back(job_of(gpu, unique_host_name(all, rank), local + jobs.size(), number));
+  const auto add = [&](const GpuJob& gpu) -> GpuJob& {  // before anything is measured
+    GpuJob& job = jobs.emplace_back(gpu);
+    job.place = local + jobs.size() - 1;
+    fleet::GpuSummary& s = job.summary;
+    s.host = unique_host_name(all, rank);
+    s.gpu = static_cast<int>(job.place);
+    if (all.size() > 1) s.rank = static_cast<int>(rank);
+    s.date = utc_time(std::chrono::system_clock::now());
+    s.status = fleet::GpuStatus::failed;
+    s.reason = "it was not measured";
+    s.exit_code = to_int(ExitCode::incomplete);
+    return job;
   };
   host.leader = local == 0;
   host.gpus = 0;
   if (arguments.replay) {
-    add({});
+    fleet::GpuSummary& s = add({}).summary;
+    s.uuid_hash = fmt::format("replay of {}", name_of(s));
+    s.source = Source::replay;
     host.gpus = ranks.size();
     return jobs;
   }
@@ -215,15 +220,11 @@ std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
     }
   }
   host.visible_devices = ranks.size() > 1 && !own.empty() ? (own + others).substr(1) : "";
-  if (jobs.empty()) {
-    fleet::GpuSummary& s = add({}).summary;
-    s.source = Source::measured;
-    s.uuid_hash.clear();
-    s.reason = fmt::format(
+  if (jobs.empty())
+    add({}).summary.reason = fmt::format(
         "no GPU is left for it: its host has {}, and it sees {}; start one rank a GPU, and let "
         "each see its own or all of its host's",
         counted(ranks.size(), "rank"), counted(seen.size(), "GPU"));
-  }
   return jobs;
 }
 

@@ -60,14 +60,13 @@ ExitCode publish_fleet(const fleet::Fleet& fleet, const FleetReportArguments& ar
 struct Launcher {
   std::string name;  ///< "Open MPI", "MPICH or Slurm's PMI", "Slurm"
   int rank = 0, size = 1;
+  /// The name by which Slurm knows this node, where srun itself has started this process; else
+  /// empty: what another launcher's ranks have as such may be another node's.
+  std::string node{};
 };
 
 /// Nothing for a process that was started by itself, or as the only rank.
 std::optional<Launcher> find_launcher();
-
-/// The name by which Slurm knows this node, where srun itself has started this process as one of
-/// several; else empty: what another launcher's ranks have as such may be another node's.
-std::string slurm_node();
 
 /// What tells one run from those before it and beside it: random digits.
 std::string new_run();
@@ -140,10 +139,6 @@ struct GpuJob {
   std::size_t place = 0;             ///< its turn among the GPUs of its host that are measured
   fleet::GpuSummary summary{};
 };
-
-/// The job of a GPU that was seen, before anything was measured; without one, of a replay.
-GpuJob job_of(GpuJob seen, const std::string& host, std::size_t number,
-              std::optional<int> rank = std::nullopt);
 
 /// The GPUs that a rank takes: the only rank of a host, as a process without a launcher is, all
 /// that it sees; else each the first one that no rank before it has. A rank without a GPU has a job

@@ -28,8 +28,9 @@ int check(const fleet::GpuSummary& recorded, fleet::SimulatedFleet options, int 
              "healthy cards", "causes");
   for (int i = 0; i < repeats; ++i, ++options.seed) {
     fleet::Fleet made;
+    const auto planted = fleet::planted_faults(options);
     for (std::size_t number = 0; number < options.gpus; ++number)
-      made.add(fleet::simulated_gpu(recorded, options, number));
+      made.add(fleet::simulated_gpu(recorded, options, planted, number));
     made.finish();
     const auto recall = fleet::recall_of(made, fleet::find_outliers(made, {}), options);
     fmt::print("{:>6} {:>8} {:>6} {:>12} {:>14} {:>3}/{}\n", options.seed, recall.planted,
@@ -79,8 +80,8 @@ int main(int argc, char** argv) {
     const fleet::GpuSummary recorded = recorded_gpu(recording);
     if (repeats > 0) return check(recorded, options, repeats);
     fleet::write_simulated_fleet(recorded, options, out);
-    for (const auto& [card, fault] : fleet::planted_faults(options))
-      fmt::print("{}: {}\n", card, fleet::to_string(fault));
+    for (const auto& [number, fault] : fleet::planted_faults(options))
+      fmt::print("{}: {}\n", card_name(options, number), fleet::to_string(fault));
     return 0;
   });
 }

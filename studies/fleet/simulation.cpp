@@ -3,13 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <fstream>
-#include <future>
-#include <iterator>
-#include <map>
+#include <numeric>
 #include <random>
-#include <thread>
 
 #include "results/fail.h"
 
@@ -22,26 +18,6 @@ std::string host_of(const SimulatedFleet& options, std::size_t number) {
 
 int gpu_of(const SimulatedFleet& options, std::size_t number) {
   return static_cast<int>(number % static_cast<std::size_t>(options.gpus_per_host));
-}
-
-/// Numbers of the planted cards, in the order of the faults.
-std::vector<std::size_t> planted_numbers(const SimulatedFleet& options) {
-  std::vector<std::size_t> all(options.gpus);
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-  std::mt19937_64 random(options.seed);
-  // Not std::shuffle, whose result the standard leaves open.
-  for (std::size_t i = 0; i < std::min(options.planted, all.size()); ++i)
-    std::swap(all[i], all[i + random() % (all.size() - i)]);
-  all.resize(std::min(options.planted, all.size()));
-  return all;
-}
-
-std::map<std::size_t, Fault> faults_by_number(const SimulatedFleet& options) {
-  std::map<std::size_t, Fault> by_number;
-  const auto numbers = planted_numbers(options);
-  for (std::size_t i = 0; i < numbers.size(); ++i)
-    by_number[numbers[i]] = faults[i % std::size(faults)];
-  return by_number;
 }
 
 /// Which metrics a fault touches; `chosen` is the one of those that touch one.
@@ -141,30 +117,31 @@ const FaultWords& words_of(Fault fault) { return fault_words[static_cast<std::si
 
 const char* to_string(Fault fault) { return words_of(fault).name; }
 
-std::vector<std::pair<std::string, Fault>> planted_faults(const SimulatedFleet& options) {
-  std::vector<std::pair<std::string, Fault>> planted;
-  for (const auto& [number, fault] : faults_by_number(options))
-    planted.emplace_back(
-        fmt::format("{} GPU {}", host_of(options, number), gpu_of(options, number)), fault);
+std::map<std::size_t, Fault> planted_faults(const SimulatedFleet& options) {
+  std::vector<std::size_t> all(options.gpus);
+  std::iota(all.begin(), all.end(), 0);
+  std::mt19937_64 random(options.seed);
+  std::map<std::size_t, Fault> planted;
+  // Not std::shuffle, whose result the standard leaves open.
+  for (std::size_t i = 0; i < std::min(options.planted, all.size()); ++i) {
+    std::swap(all[i], all[i + random() % (all.size() - i)]);
+    planted[all[i]] = faults[i % std::size(faults)];
+  }
   return planted;
 }
 
+std::string card_name(const SimulatedFleet& options, std::size_t number) {
+  return fmt::format("{} GPU {}", host_of(options, number), gpu_of(options, number));
+}
+
 GpuSummary simulated_gpu(const GpuSummary& recorded, const SimulatedFleet& options,
-                         std::size_t number) {
+                         const std::map<std::size_t, Fault>& planted, std::size_t number) {
   GpuSummary gpu = recorded;
   gpu.host = host_of(options, number);
   gpu.gpu = gpu_of(options, number);
   gpu.uuid_hash = fmt::format("{:016x}", number + 1);
   gpu.source = Source::replay;  // nobody measured it
-  // The same for every card of a fleet: kept from one to the next.
-  thread_local SimulatedFleet known_options{};
-  thread_local std::map<std::size_t, Fault> known;
-  if (known.empty() || known_options.seed != options.seed || known_options.gpus != options.gpus ||
-      known_options.planted != options.planted) {
-    known = faults_by_number(options);
-    known_options = options;
-  }
-  const auto planted = known.find(number);
+  const auto own = planted.find(number);
   std::mt19937_64 random(options.seed * 1'000'003 + number);
   std::normal_distribution<double> normal(0, options.noise);
   const std::vector<std::size_t> choice = metrics_above_zero(gpu);
@@ -175,41 +152,35 @@ GpuSummary simulated_gpu(const GpuSummary& recorded, const SimulatedFleet& optio
     const Reading recorded_figure = figures.together ? figures.together : figures.alone;
     if (!recorded_figure) continue;
     double value = *recorded_figure;
-    if (planted != known.end() && touches(planted->second, gpu.names[i], i == chosen))
+    if (own != planted.end() && touches(own->second, gpu.names[i], i == chosen))
       value = worsened(value, gpu.names[i].better, options.gap);
     figures.together = value * (1 + normal(random));
     figures.alone = options.together_only ? Reading() : Reading(value * (1 + normal(random)));
     figures.noise = options.noise;  // what such a run's own samples would show
-    if (planted != known.end() && figures.sm_clock_hz &&
-        (planted->second == Fault::sm_clock || planted->second == Fault::hot))
+    if (own != planted.end() && figures.sm_clock_hz &&
+        (own->second == Fault::sm_clock || own->second == Fault::hot))
       figures.sm_clock_hz = *figures.sm_clock_hz * (1 - options.gap);
   }
-  if (planted != known.end()) show(planted->second, gpu.health, options.gap);
+  if (own != planted.end()) show(own->second, gpu.health, options.gap);
   return gpu;
 }
 
 void write_simulated_fleet(const GpuSummary& recorded, const SimulatedFleet& options,
                            const std::filesystem::path& folder) {
-  std::atomic<std::size_t> next = 0;
-  const auto write = [&] {
-    for (std::size_t number; (number = next++) < options.gpus;) {
-      const GpuSummary gpu = simulated_gpu(recorded, options, number);
-      write_plainly(folder / gpu.host / std::to_string(gpu.gpu) / summary_file, to_text(gpu));
-      if (gpu.gpu == 0)
-        write_plainly(folder / gpu.host / "links" / links_file,
-                      to_text(simulated_links(gpu.host, options, number)));
-    }
-  };
-  std::vector<std::future<void>> others;
-  for (unsigned i = 1; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
-    others.push_back(std::async(std::launch::async, write));
-  write();
-  for (auto& other : others) other.get();
+  const auto planted = planted_faults(options);
+  in_parallel(options.gpus, [&](std::size_t number) {
+    const GpuSummary gpu = simulated_gpu(recorded, options, planted, number);
+    write_plainly(folder / gpu.host / std::to_string(gpu.gpu) / summary_file, to_text(gpu));
+    if (gpu.gpu == 0)
+      write_plainly(folder / gpu.host / "links" / links_file,
+                    to_text(simulated_links(gpu.host, options, number)));
+  });
 }
 
 Recall recall_of(const Fleet& fleet, const Outliers& outliers, const SimulatedFleet& options) {
-  const auto faults_planted = planted_faults(options);
-  const std::map<std::string, Fault> planted(faults_planted.begin(), faults_planted.end());
+  std::map<std::string, Fault> planted;
+  for (const auto& [number, fault] : planted_faults(options))
+    planted[card_name(options, number)] = fault;
   Recall recall;
   recall.planted = planted.size();
   for (const CardScore& card : outliers.cards) {

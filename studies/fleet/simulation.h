@@ -2,8 +2,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "fleet/fleet.h"
@@ -33,12 +33,15 @@ inline constexpr Fault faults[] = {Fault::sm_clock, Fault::memory, Fault::hot, F
                                    Fault::unexplained};
 const char* to_string(Fault fault);
 
-/// Which cards of the simulated fleet have a fault: "node0001 GPU 3".
-std::vector<std::pair<std::string, Fault>> planted_faults(const SimulatedFleet& options);
+/// Which cards of the simulated fleet have a fault, by number.
+std::map<std::size_t, Fault> planted_faults(const SimulatedFleet& options);
 
-/// One card of it; the same for the same options.
+/// "node0001 GPU 3"
+std::string card_name(const SimulatedFleet& options, std::size_t number);
+
+/// One card of it, with one of those faults or none; the same for the same options.
 GpuSummary simulated_gpu(const GpuSummary& recorded, const SimulatedFleet& options,
-                         std::size_t number);
+                         const std::map<std::size_t, Fault>& planted, std::size_t number);
 
 /// Writes each card's summary to folder/<host>/<gpu>/gpu.json.
 void write_simulated_fleet(const GpuSummary& recorded, const SimulatedFleet& options,

@@ -113,7 +113,8 @@ TEST_CASE("A GPU has one place in a folder, whoever claims one there at the same
   const auto claim = [](const TestFolder& root, const char* gpu) {
     GpuJob seen{.uuid = gpu};
     seen.summary.uuid_hash = gpu;
-    GpuJob job = job_of(seen, "n", 0);
+    Host host;
+    GpuJob job = jobs_of_rank({}, {{.host = "n", .gpus = {gpu}}}, 0, {seen}, host).front();
     const auto place = claim_folder(root.path(), job);
     return job.summary.gpu;
   };

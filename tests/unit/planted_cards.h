@@ -31,9 +31,9 @@ inline Fleet fleet_of(std::vector<GpuSummary> cards, const Expected& expected = 
 inline std::string report_of(const Fleet& fleet) {
   const Outliers outliers = find_outliers(fleet, {});
   const TestFolder folder;
-  const auto paths = write_fleet_report(fleet, outliers, folder.path(), {});
-  std::string text = file_text(paths.readme);
-  for (const auto& host : paths.hosts) text += file_text(host);
+  std::string text;
+  for (const auto& page : write_fleet_report(fleet, outliers, folder.path(), {}))
+    text += file_text(page);
   return text + fleet_summary(fleet, outliers);
 }
 
