@@ -33,19 +33,7 @@ struct Ladder {
 /// Type by type, the ladder at the shown size and what was requested.
 std::vector<Ladder> ladders_of(std::span<const Entry> entries);
 
-// Rows of claims (results/findings.h): throughputs at the compared size, in FLOP/s.
-
-/// A rung's, or another figure of its entry there.
-Quantity rung_at_size(std::string name, const std::string& rung, const char* type = "fp32",
-                      Figure figure = metric_of);
-/// The faster of the vendor's two ways: "library".
-Quantity library_at_size(const char* type);
-/// Within a quarter of the author's figure: anything else is another answer.
-FigureRange about(std::string name, double claimed);
-
 std::vector<Claim> conclude_claims(std::span<const Entry> entries);
-/// GT1, GT2 and GC10 to GC12: what the fp32 ladders move, and what that makes warps wait for.
-std::vector<ClaimRow> traffic_claims();
 /// T2: whether a product whose size just passes a tile or a wave pays for it.
 ClaimRow tile_claim(std::span<const Entry> entries);
 /// The saw-tooth of T2's model for a type, in FLOP a cycle.

@@ -203,11 +203,11 @@ View lasting_load(std::span<const Entry> entries, const std::string& type) {
 }
 
 /// A curve over m of the top rung and the library.
-View curve(const std::string& title, const char* part, const std::string& type, std::string note) {
-  View view = table_of(title, type, {part}, {}, std::move(note));
-  view.kind = View::Kind::plot;
-  view.x = view.x_label = "m";
-  view.series = {"rung"};
+View curve(const std::string& title, const char* part, const std::string& type, std::string y_label,
+           const PlotStyle& style, std::string note) {
+  View view = plot(title + ": " + type, {{"part", {part}}, {"type", {type}}}, "m",
+                   std::move(y_label), {"rung"}, style, std::move(note));
+  view.section = type;
   view.show_opponents = true;
   return view;
 }
@@ -227,24 +227,20 @@ View figures_of(const std::string& title, const char* part, const std::string& t
 }
 
 View sizes(const std::string& type) {
-  View view = curve("Throughput by size", "sizes", type,
-                    "The top rung and the library as it is called by default, m = n = k.");
-  view.x_label = "m = n = k";
-  view.x_log2 = true;
-  view.y_label = "Throughput (FLOP/s)";
-  return view;
+  return curve("Throughput by size", "sizes", type, "Throughput (FLOP/s)",
+               {.x_label = "m = n = k", .x_log2 = true, .bound = true, .expected = true},
+               "The top rung and the library as it is called by default, m = n = k.");
 }
 
 View tiles(std::span<const Entry> entries, const std::string& type) {
   View view = curve(
-      "Throughput a cycle around multiples of the tile", "tiles", type,
+      "Throughput a cycle around multiples of the tile", "tiles", type, "Throughput",
+      {.y = "metric_per_cycle", .expected = true},
       "n = k = 4096, m at each multiple of 256, just past it and halfway to the next. The grey "
       "bands are the model: what whole waves of whole tiles take, at the median speed of the "
       "kernel that ran (claim T2), in cycles of the SM clock, which was measured of rung and "
       "library together.");
-  view.y = "metric_per_cycle";
-  view.y_label = "Throughput";
-  view.y_from_zero = view.show_bound = false;
+  view.y_from_zero = false;
   view.stretches = saw_tooth(entries, type);
   return view;
 }

@@ -36,15 +36,10 @@ Transpose transpose(const OptionValues& values, const std::string& name) {
   refuse(fmt::format("--{} takes N or T, not '{}'.", name, text));
 }
 
-std::vector<std::string> known_rungs() {
-  std::vector<std::string> ids;
-  for (const Rung& rung : all_rungs()) ids.push_back(rung.id());
-  return ids;
-}
-
 /// Fills in the request's rungs, and its notes on those that have another name now.
 void read_rungs(Request& request, const std::string& text) {
-  const std::optional<Class>& of = request.of;
+  std::vector<std::string> known;
+  for (const Rung& rung : all_rungs()) known.push_back(rung.id());
   std::stringstream stream(text);
   for (std::string id; std::getline(stream, id, ',');) {
     if (const std::string now = current_id(id); !now.empty()) {
@@ -54,11 +49,11 @@ void read_rungs(Request& request, const std::string& text) {
     }
     if (find_rung(id) == nullptr)
       refuse(fmt::format("There is no rung '{}'.{} gemm_ladder --help names them all.", id,
-                         did_you_mean(id, known_rungs())));
-    if (of && find_rung(id)->of != *of)
+                         did_you_mean(id, known)));
+    if (request.of && find_rung(id)->of != *request.of)
       refuse(fmt::format(
           "The rung {} is not of the type {}: leave --type out, or take one of its own rungs.", id,
-          traits(*of).name));
+          traits(*request.of).name));
     request.rungs.push_back(id);
   }
   if (request.rungs.empty())
@@ -70,10 +65,6 @@ std::string class_names() {
   std::vector<std::string> names;
   for (const ClassTraits& row : all_classes()) names.emplace_back(row.name);
   return fmt::format("{}", fmt::join(names, ", "));
-}
-
-bool wants_class(const Request& request, Class of) {
-  return std::ranges::any_of(rungs_of(of), [&](const Rung* rung) { return request.wants(*rung); });
 }
 
 /// Why this is none of a class, or none that can be checked.
@@ -213,7 +204,8 @@ Request read_request(const OptionValues& values) {
   p.ldc = given<std::int64_t>(values, "ldc").value_or(p.ldc);
   // What is a product in one class may be none in another: integers have no alpha of a half.
   for (const ClassTraits& row : all_classes()) {
-    if (!wants_class(request, row.of)) continue;
+    const auto wanted = [&](const Rung* rung) { return request.wants(*rung); };
+    if (std::ranges::none_of(rungs_of(row.of), wanted)) continue;
     if (const auto wrong = no_product_of(row.of, p)) {
       const bool others =
           !request.of && std::ranges::any_of(all_classes(), [&](const ClassTraits& other) {

@@ -54,6 +54,62 @@ std::vector<double> screened(std::size_t ways, const std::function<bool(std::siz
   return seconds;
 }
 
+/// The name of the kernel that a graph node launches.
+std::string name_of(cudaGraphNode_t node) {
+  static const auto get_parameters =
+      driver_function<CUresult(CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v2*)>(
+          "cuGraphKernelNodeGetParams");
+  static const auto function_of =
+      driver_function<CUresult(CUfunction*, CUkernel)>("cuKernelGetFunction");
+  static const auto get_name =
+      driver_function<CUresult(const char**, CUfunction)>("cuFuncGetName", 12030);
+  CUDA_KERNEL_NODE_PARAMS_v2 parameters{};
+  if (get_parameters(node, &parameters) != CUDA_SUCCESS) return "unknown";
+  CUfunction function = parameters.func;
+  const char* name = nullptr;
+  if (function == nullptr) function_of(&function, parameters.kern);
+  if (get_name(&name, function) != CUDA_SUCCESS || name == nullptr) return "unknown";
+  return readable_name(name);
+}
+
+using Extras = std::map<std::string, double>;
+
+/// What the kernel that multiplies takes of an SM, and what tiles cost it. It has run before.
+Extras kernel_extras(const RungKernel& kernel, const Problem& problem, const DeviceFacts& device) {
+  cudaFuncAttributes attributes{};
+  FATHOM_CUDA(cudaFuncGetAttributes(&attributes, kernel.function));
+  int blocks = 0;
+  FATHOM_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &blocks, kernel.function, kernel.threads,
+      static_cast<std::size_t>(kernel.dynamic_shared_bytes)));
+  const double resident = double(blocks) * kernel.threads;
+  Extras extras = tile_losses(kernel, problem, blocks, device.sms);
+  extras["registers"] = attributes.numRegs;
+  extras["shared_bytes"] = double(attributes.sharedSizeBytes) + kernel.dynamic_shared_bytes;
+  extras["threads_per_block"] = kernel.threads;
+  extras["resident_warps"] = resident / 32;
+  extras["theoretical_occupancy"] = 100 * resident / device.threads_per_sm;
+  return extras;
+}
+
+/// The index of the fastest of a plan's variants.
+std::size_t autotune(Context& context, const Rung& rung, const std::vector<RungPlan>& variants,
+                     Operands& operands, const Workspace& workspace) {
+  const auto launch = [&](std::size_t i) {
+    variants[i].launch(operands.arguments(), workspace, context.stream());
+  };
+  const auto is_right = [&](std::size_t i) {
+    operands.reset_c();
+    launch(i);
+    FATHOM_CUDA(cudaStreamSynchronize(context.stream()));
+    if (const auto wrong = operands.verify())
+      throw Error(ExitCode::check_failed,
+                  fmt::format("{} as {}: {}", rung.id(), variants[i].name, *wrong));
+    return true;
+  };
+  return find_fastest(context, variants.size(), is_right, launch).value();
+}
+
 }  // namespace
 
 std::optional<std::size_t> find_fastest(Context& context, std::size_t ways,
@@ -85,28 +141,6 @@ std::vector<std::size_t> finalists(std::span<const double> lowest_seconds) {
   if (found.size() > most) found.resize(most);
   return found;
 }
-
-namespace {
-
-/// The name of the kernel that a graph node launches.
-std::string name_of(cudaGraphNode_t node) {
-  static const auto get_parameters =
-      driver_function<CUresult(CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v2*)>(
-          "cuGraphKernelNodeGetParams");
-  static const auto function_of =
-      driver_function<CUresult(CUfunction*, CUkernel)>("cuKernelGetFunction");
-  static const auto get_name =
-      driver_function<CUresult(const char**, CUfunction)>("cuFuncGetName", 12030);
-  CUDA_KERNEL_NODE_PARAMS_v2 parameters{};
-  if (get_parameters(node, &parameters) != CUDA_SUCCESS) return "unknown";
-  CUfunction function = parameters.func;
-  const char* name = nullptr;
-  if (function == nullptr) function_of(&function, parameters.kern);
-  if (get_name(&name, function) != CUDA_SUCCESS || name == nullptr) return "unknown";
-  return readable_name(name);
-}
-
-}  // namespace
 
 std::string readable_name(const std::string& mangled) {
   int status = 0;
@@ -176,48 +210,6 @@ std::map<std::string, double> tile_losses(const RungKernel& kernel, const Proble
   return {{"waves", q.waves.waves},
           {"tile_efficiency", shared_equally ? q.padding_efficiency : q.efficiency}};
 }
-
-namespace {
-
-using Extras = std::map<std::string, double>;
-
-/// What the kernel that multiplies takes of an SM, and what tiles cost it. It has run before.
-Extras kernel_extras(const RungKernel& kernel, const Problem& problem, const DeviceFacts& device) {
-  cudaFuncAttributes attributes{};
-  FATHOM_CUDA(cudaFuncGetAttributes(&attributes, kernel.function));
-  int blocks = 0;
-  FATHOM_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-      &blocks, kernel.function, kernel.threads,
-      static_cast<std::size_t>(kernel.dynamic_shared_bytes)));
-  const double resident = double(blocks) * kernel.threads;
-  Extras extras = tile_losses(kernel, problem, blocks, device.sms);
-  extras["registers"] = attributes.numRegs;
-  extras["shared_bytes"] = double(attributes.sharedSizeBytes) + kernel.dynamic_shared_bytes;
-  extras["threads_per_block"] = kernel.threads;
-  extras["resident_warps"] = resident / 32;
-  extras["theoretical_occupancy"] = 100 * resident / device.threads_per_sm;
-  return extras;
-}
-
-/// The index of the fastest of a plan's variants.
-std::size_t autotune(Context& context, const Rung& rung, const std::vector<RungPlan>& variants,
-                     Operands& operands, const Workspace& workspace) {
-  const auto launch = [&](std::size_t i) {
-    variants[i].launch(operands.arguments(), workspace, context.stream());
-  };
-  const auto is_right = [&](std::size_t i) {
-    operands.reset_c();
-    launch(i);
-    FATHOM_CUDA(cudaStreamSynchronize(context.stream()));
-    if (const auto wrong = operands.verify())
-      throw Error(ExitCode::check_failed,
-                  fmt::format("{} as {}: {}", rung.id(), variants[i].name, *wrong));
-    return true;
-  };
-  return find_fastest(context, variants.size(), is_right, launch).value();
-}
-
-}  // namespace
 
 Workload rung_workload(Context& context, const Rung& rung, const Problem& problem,
                        const std::shared_ptr<RunMemory>& memory) {

@@ -1,4 +1,4 @@
-// How the lessons for tensor cores get their views or tensor maps, and their launch. Host code.
+// How lessons are launched, and those for tensor cores get their views or tensor maps. Host code.
 
 #include <algorithm>
 #include <map>
@@ -8,6 +8,7 @@
 #include "gemm/blocks/operands.cuh"
 #include "gemm/blocks/tma_product.cuh"
 #include "gemm/ladder/lesson.h"
+#include "gemm/ladder/simt_lesson.h"
 
 namespace fathom::gemm {
 namespace {
@@ -34,6 +35,15 @@ void launch(const Lesson& lesson, int clusters, void* product, cudaStream_t stre
 }
 
 }  // namespace
+
+void launch_blocks(const BlocksLaunch& launch, cudaStream_t stream) {
+  void* parameters[] = {launch.product};
+  cudaLaunchConfig_t config{};
+  config.gridDim = launch.grid;
+  config.blockDim = dim3(static_cast<unsigned>(launch.threads));
+  config.stream = stream;
+  FATHOM_CUDA(cudaLaunchKernelExC(&config, launch.kernel, parameters));
+}
 
 void launch_half(const Lesson& lesson, const Arguments& arguments, cudaStream_t stream) {
   auto product = row_major<std::uint16_t, std::uint16_t, float>(arguments);
