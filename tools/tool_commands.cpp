@@ -50,27 +50,7 @@ ExitCode list() {
 
 // --- doctor --------------------------------------------------------------------------------------
 
-/// What `fathom-device` has to say (harness/doctor.h). A build without CUDA has no program that
-/// asks the driver, and can say one thing.
-Json query_checks(const fs::path& programs, bool measures) {
-  if (measures) {
-    Json checks;
-    ask_device(programs, {"--doctor"}, [&](const Json& answer) { checks = answer.at("checks"); });
-    return checks;
-  }
-  const std::string address = nvidia_gpu_on_pci();
-  const bool none = address.empty();
-  return Json::array(
-      {{{"id", "driver"},
-        {"status", "fail"},
-        {"gpu", nullptr},
-        {"what", "NVIDIA driver"},
-        {"detail", none ? "There is no NVIDIA GPU on this machine."
-                        : fmt::format("The NVIDIA GPU at PCI address {} has no driver.", address)},
-        {"what_to_do", none ? "`fathom run` replays a recording meanwhile."
-                            : "Install one, or, in a container, start it with --gpus all."}}});
-}
-
+/// Those of `fathom-device` (harness/doctor.h).
 void print_checks(const Json& checks) {
   const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
   std::size_t width = 0;
@@ -95,10 +75,23 @@ void print_checks(const Json& checks) {
 
 ExitCode doctor() {
   const fs::path programs = program_folder();
-  const bool measures = !find_probes(programs).empty();
-  const Json checks = query_checks(programs, measures);
+  if (find_probes(programs).empty()) {  // a build without CUDA has no program that asks the driver
+    const std::string address = nvidia_gpu_on_pci();
+    const bool none = address.empty();
+    print_checks(Json::array(
+        {{{"status", "fail"},
+          {"gpu", nullptr},
+          {"what", "NVIDIA driver"},
+          {"detail", none
+                         ? "There is no NVIDIA GPU on this machine."
+                         : fmt::format("The NVIDIA GPU at PCI address {} has no driver.", address)},
+          {"what_to_do", none ? "`fathom run` replays a recording meanwhile."
+                              : "Install one, or, in a container, start it with --gpus all."}}}));
+    return ExitCode::no_driver;
+  }
+  Json checks;
+  ask_device(programs, {"--doctor"}, [&](const Json& answer) { checks = answer.at("checks"); });
   print_checks(checks);
-  if (!measures) return ExitCode::no_driver;
   const auto failed =
       std::ranges::find_if(checks, [](const Json& check) { return check.at("status") == "fail"; });
   if (failed == checks.end()) return ExitCode::ok;

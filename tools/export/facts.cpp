@@ -171,7 +171,6 @@ constexpr DataType data_types[] = {{"torch.float64", {"dfma.", "mma_f64_"}},
 }  // namespace
 
 std::string accelsim_export(const Document& document) {
-  require_facts(document, "accelsim");
   std::string text =
       fmt::format("# {}\n\n# gpgpusim.config\n{}\n# trace.config\n{}\n", origin_of(document),
                   lines_of(gpgpusim, document), lines_of(trace, document));
@@ -185,7 +184,6 @@ std::string accelsim_export(const Document& document) {
 }
 
 std::string inductor_export(const Document& document) {
-  require_facts(document, "inductor");
   const auto needed = [&](const char* id) {
     const KnownFact fact = known_fact(document, id);
     if (!(fact.value > 0.0))
