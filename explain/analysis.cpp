@@ -273,7 +273,8 @@ void add_launch(Collected& kernel, const Launch& launch, const FindLine& find_li
                         .offset = pattern.pc,
                         .space = pattern.space,
                         .operation = pattern.op,
-                        .bytes_per_lane = static_cast<int>(pattern.bytes)};
+                        .bytes_per_lane = static_cast<int>(pattern.bytes),
+                        .faults = {}};
     const Collected::Key key{at ? at->file : "", at ? at->line : 0, at ? 0 : pattern.pc,
                              pattern.space,      pattern.op,        pattern.bytes};
     LineCost& line = kernel.lines.try_emplace(key, none).first->second;

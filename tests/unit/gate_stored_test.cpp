@@ -48,6 +48,13 @@ std::string all_of(const std::vector<std::string>& sentences) {
 
 }  // namespace
 
+TEST_CASE("One fast result of five does not hide what the others show", "[gate]") {
+  Stored stored(15, 24, 5);
+  stored.slow_heads(7, 0.1);
+  stored.head().metrics[7].value *= 1.1;
+  CHECK(told(stored.check()) == "1: regression 7");
+}
+
 TEST_CASE("Where one result cannot be sure it says how many more it takes", "[gate]") {
   Stored stored(15, 5, 3);
   stored.slow_heads(7, 0.05);
