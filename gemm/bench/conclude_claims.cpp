@@ -229,13 +229,13 @@ std::vector<ClaimRow> traffic() {
   };
   const auto moved = sum("dram_read_bytes", "dram_write_bytes");
   const auto stalls = sum("stall_lg_throttle", "stall_mio_throttle");
-  const auto of_library = [](const char* role) {
+  const AxisFilter library{{"part", claimed_part}, {"type", "fp32"}, {"rung", library_alone}};
+  const auto of_library = [&](const char* role) {
     const auto count = [role](const Entry& e) {
       const double counted = counter_of(role)(e);
       return counted > 0 ? counted : nothing;  // nought: nothing was counted
     };
-    return measured(role, {{"part", claimed_part}, {"type", "fp32"}, {"rung", library_alone}},
-                    count);
+    return Quantity{role, library, Pick::first, count};
   };
   const auto against_library = [&](const char* id, const char* statement, const char* claimed,
                                    double factor, const char* rung) {

@@ -7,7 +7,7 @@
 namespace fathom {
 
 // A result document as text for other programs. docs/export.md says what each format holds. Each
-// throws Error(incomplete) where the document lacks a figure that it needs.
+// throws Error(incomplete) where the document has nothing for it.
 
 /// Fathom's own interface: facts with all that is known of each (tools/export/machine.schema.json).
 std::string machine_export(const Document& document);
@@ -23,5 +23,8 @@ std::string inductor_export(const Document& document);
 
 /// Between double quotes and on one line, as Python and OpenMetrics read a text.
 std::string quoted(const std::string& text);
+
+/// Throws Error(incomplete) if the document has none.
+void require_facts(const Document& document, const std::string& format);
 
 }  // namespace fathom

@@ -105,7 +105,16 @@ std::string unit_in_words(const std::string& unit) {
 
 std::string quoted(const std::string& text) { return nlohmann::json(clean(text)).dump(); }
 
+void require_facts(const Document& document, const std::string& format) {
+  if (!document.facts.empty()) return;
+  fail(ExitCode::incomplete,
+       "{} needs facts, and a result of suite {} has none: export one of `fathom run --suite "
+       "atlas`.",
+       format, quotable(document.suite));
+}
+
 std::string machine_export(const Document& document) {
+  require_facts(document, "machine");
   const ExportJson whole = to_json(document);
   const ExportJson& run = whole.at("context").at(keys::own);
   ExportJson facts = whole.at(keys::own).at("facts");
@@ -206,10 +215,9 @@ namespace {
 constexpr struct {
   const char* name;
   std::string (*text)(const Document&);
-  bool needs_facts = false;
-} formats[] = {{"machine", machine_export, true},   {"csv", csv_export},
+} formats[] = {{"machine", machine_export},         {"csv", csv_export},
                {"openmetrics", openmetrics_export}, {"bmf", bmf_export},
-               {"accelsim", accelsim_export, true}, {"inductor", inductor_export, true}};
+               {"accelsim", accelsim_export},       {"inductor", inductor_export}};
 
 struct ExportArguments {
   std::string format;
@@ -221,13 +229,7 @@ ExitCode export_result(const ExportArguments& options) {
   require_distinct({{"RESULT", options.result}}, {{"--out", options.out}});
   std::optional<OutputFile> out = writable_output(options.out);
   const auto format = std::ranges::find(formats, options.format, [](auto& f) { return f.name; });
-  const Document document = read_document(options.result);
-  if (format->needs_facts && document.facts.empty())
-    fail(ExitCode::incomplete,
-         "{} needs facts, and a result of suite {} has none: export one of `fathom run --suite "
-         "atlas`.",
-         format->name, quotable(document.suite));
-  const std::string text = format->text(document);
+  const std::string text = format->text(read_document(options.result));
   if (out)
     out->write(text);
   else

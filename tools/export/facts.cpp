@@ -171,19 +171,17 @@ constexpr DataType data_types[] = {{"torch.float64", {"dfma.", "mma_f64_"}},
 }  // namespace
 
 std::string accelsim_export(const Document& document) {
+  require_facts(document, "accelsim");
   std::string text =
       fmt::format("# {}\n\n# gpgpusim.config\n{}\n# trace.config\n{}\n", origin_of(document),
                   lines_of(gpgpusim, document), lines_of(trace, document));
-  if (text.find("\n-") == text.npos)
-    throw Error(ExitCode::incomplete,
-                "The result states none of the facts that Accel-Sim has a parameter for: export "
-                "one of `fathom run --suite atlas`.");
   for (const NotMeasured& group : not_measured)
     text += fmt::format("# not measured: {}\n#   {}\n", group.names, group.why);
   return text;
 }
 
 std::string inductor_export(const Document& document) {
+  require_facts(document, "inductor");
   const auto needed = [&](const char* id) {
     const KnownFact fact = known_fact(document, id);
     if (!(fact.value > 0.0))
