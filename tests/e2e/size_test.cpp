@@ -35,7 +35,7 @@ CapturedRun within(const Sandbox& box, int mebibytes, const std::string& line) {
 
 }  // namespace
 
-TEST_CASE("fathom check decides on 2,000 metrics against 30 runs in 300 ms and 200 MiB") {
+TEST_CASE("fathom check decides on 2,000 metrics against 30 runs in 400 ms and 200 MiB") {
   Sandbox box({});
   const fs::path file = box.folder() / "result.json";
   write_document(large_document(2000), file);
@@ -58,7 +58,7 @@ TEST_CASE("fathom check decides on 2,000 metrics against 30 runs in 300 ms and 2
     best = std::min(best, children_cpu_s() - before);
   }
 #ifdef NDEBUG
-  CHECK(best < 0.3);
+  CHECK(best < 0.4);
 #else
   CHECK(best < 3);
 #endif
