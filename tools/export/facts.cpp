@@ -175,6 +175,10 @@ std::string accelsim_export(const Document& document) {
   std::string text =
       fmt::format("# {}\n\n# gpgpusim.config\n{}\n# trace.config\n{}\n", origin_of(document),
                   lines_of(gpgpusim, document), lines_of(trace, document));
+  if (text.find("\n-") == text.npos)
+    throw Error(ExitCode::incomplete,
+                "The result states none of the facts that Accel-Sim has a parameter for: export "
+                "one of `fathom run --suite atlas`.");
   for (const NotMeasured& group : not_measured)
     text += fmt::format("# not measured: {}\n#   {}\n", group.names, group.why);
   return text;
