@@ -163,6 +163,9 @@ TEST_CASE("A simulator's parameter needs its facts, in a range that it can have"
   CHECK(lines_with(text, "-dram_latency 387") == 1);
   fact("dram.bandwidth").value = 0;
   CHECK(code_of(inductor_export, document) == ExitCode::incomplete);
+  document = recorded_atlas();
+  std::erase_if(document.facts, [](const Fact& f) { return f.id != "tlb.reach"; });
+  CHECK(code_of(accelsim_export, document) == ExitCode::incomplete);
 }
 
 }  // namespace

@@ -175,7 +175,12 @@ std::string accelsim_export(const Document& document) {
   std::string text =
       fmt::format("# {}\n\n# gpgpusim.config\n{}\n# trace.config\n{}\n", origin_of(document),
                   lines_of(gpgpusim, document), lines_of(trace, document));
-  if (text.find("\n-") == text.npos)
+  const auto is_measured = [&](const SimulatorParameter& parameter) {
+    return std::ranges::any_of(parameter.facts, [&](const std::string& id) {
+      return !id.starts_with("gpu.") && known_fact(document, id).value;  // those the driver says
+    });
+  };
+  if (std::ranges::none_of(gpgpusim, is_measured) && std::ranges::none_of(trace, is_measured))
     throw Error(ExitCode::incomplete,
                 "The result states none of the facts that Accel-Sim has a parameter for: export "
                 "one of `fathom run --suite atlas`.");
