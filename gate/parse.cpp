@@ -56,14 +56,6 @@ Identity identity_of(const Fields& fields) {
   return identity;
 }
 
-/// Seconds in a unit of time; 0 for another unit.
-double seconds_in(const std::string& unit) {
-  static const std::map<std::string, double> units{
-      {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"\xc2\xb5s", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}};
-  const auto found = units.find(unit);
-  return found == units.end() ? 0 : found->second;
-}
-
 GpuState state_of(Telemetry& telemetry) {
   std::erase_if(telemetry.throttle_reasons, std::not_fn(holds_clocks_down));
   std::ranges::sort(telemetry.throttle_reasons);
@@ -212,6 +204,13 @@ std::string baseline_text(const RunMetrics& run) {
 void require_few_rows(const Fields& document, std::string_view key) {
   if (document.list(key).size() > most_rows)
     document.refuse(key, fmt::format("has more than {} rows, more than any run", most_rows));
+}
+
+double seconds_in(const std::string& unit) {
+  static const std::map<std::string, double> units{
+      {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"\xc2\xb5s", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}};
+  const auto found = units.find(unit);
+  return found == units.end() ? 0 : found->second;
 }
 
 std::string fact_text(const Fields& fields, std::string_view key) {

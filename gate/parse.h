@@ -23,6 +23,9 @@ void each_row(const Fields& document, std::string_view key, Use use) {
   document.each(key, use);
 }
 
+/// Seconds in a unit of time; 0 for another unit.
+double seconds_in(const std::string& unit);
+
 /// A member as the text of a fact; empty where it is null or absent.
 std::string fact_text(const Fields& fields, std::string_view key);
 

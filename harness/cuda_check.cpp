@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "harness/device_facts.h"
+#include "harness/cuda_device.h"
 #include "results/fail.h"
 
 namespace fathom {

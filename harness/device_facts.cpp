@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "harness/cuda_check.h"
+#include "harness/cuda_device.h"
 #include "harness/doctor.h"
 #include "models/bandwidth.h"
 #include "models/occupancy.h"

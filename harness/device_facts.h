@@ -1,14 +1,11 @@
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include <array>
 #include <cstddef>
 #include <string>
 #include <vector>
 
 #include "results/document.h"
-#include "results/error.h"
 
 namespace fathom {
 
@@ -64,24 +61,6 @@ struct CudaVersions {
 CudaVersions read_cuda_versions();
 /// 13000 -> "13.0".
 std::string version_text(int cuda_version);
-
-/// Number of GPUs that CUDA can use, and the status if there is none (see `explain_no_gpu`).
-struct CudaDeviceCount {
-  int count = 0;
-  cudaError_t status = cudaSuccess;
-};
-CudaDeviceCount count_cuda_devices();
-
-/// What a failed CUDA call means to the user: the exit code of its cause, and what to do.
-struct CudaFailure {
-  ExitCode code;
-  std::string cause;   ///< a main clause without its full stop, or "cudaErrorX (its text)"
-  std::string remedy;  ///< imperative, without a full stop
-};
-CudaFailure explain_cuda_error(cudaError_t status);
-/// Why CUDA found no GPU: no driver, driver too old, a lost GPU, ...
-CudaFailure explain_no_gpu(cudaError_t status, const CudaVersions& versions,
-                           const NvmlLibrary& nvml);
 
 /// FNV-1a, 64 bits, in hex, of the GPU's UUID: tells two GPUs apart without publishing the UUID.
 std::string uuid_hash(const std::array<unsigned char, 16>& uuid);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "harness/cuda_device.h"
 #include "harness/device_facts.h"
 #include "harness/doctor.h"
 #include "results/document_io.h"

@@ -11,6 +11,7 @@
 
 #include "harness/counters/range_profiler.h"
 #include "harness/cuda_check.h"
+#include "harness/cuda_device.h"
 #include "harness/timing.h"
 #include "results/fields.h"
 

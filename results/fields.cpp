@@ -85,6 +85,9 @@ ParsedJson::ParsedJson(std::string_view text, const std::string& origin,
   auto problem = parser_.allocate(std::max<std::size_t>(text.size(), 64), max_depth);
   if (problem == simdjson::SUCCESS) problem = parser_.parse(text.data(), text.size()).get(root_);
   if (problem == simdjson::SUCCESS) return;
+  if (problem == simdjson::MEMALLOC)
+    fail(ExitCode::document_malformed, "{}: there is too little memory to read its {} bytes.",
+         origin, text.size());
   if (problem == simdjson::EMPTY)
     fail(ExitCode::document_malformed, "{}: is empty; {} (JSON) was expected.", origin, expected);
   if (problem == simdjson::DEPTH_ERROR)

@@ -4,6 +4,7 @@
 #include <regex>
 
 #include "harness/cuda_check.h"
+#include "harness/cuda_device.h"
 #include "harness/device_facts.h"
 #include "harness/doctor.h"
 #include "harness/nvml_library.h"
