@@ -62,7 +62,7 @@ constexpr Level levels[] = {{"DRAM", "dram.bandwidth", {"dram_read_bytes", "dram
 
 double seconds(const Measured& measured) { return 1e-9 * counted_of(measured.counts, "gpu_time"); }
 
-/// Of shared memory as if each wavefront took all its banks.
+/// A wavefront of shared memory counts as if it took all banks.
 std::vector<Bandwidth> bandwidths_of(const Measured& measured, const Bounds& bounds) {
   std::vector<Bandwidth> all;
   for (const Level& level : levels) {

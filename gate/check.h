@@ -58,8 +58,8 @@ std::vector<Side> round_order(std::size_t rounds, std::uint64_t seed);
 /// hide 2.5 %.
 std::size_t confirmation_rounds_for(std::size_t suspects, double spread = 0);
 
-/// Compares two sides, as docs/gate/method.md says under "Paired". Throws as a round that
-/// failed, unless all of the head's do.
+/// Compares two sides, as docs/gate/method.md says under "Paired". Throws what a failed round
+/// throws, unless all rounds of the head fail.
 CheckResult check_paired(RoundSource& source, const PairedOptions& options, const Rules& rules);
 
 /// Fewer earlier runs than these say nothing about how runs differ by themselves.

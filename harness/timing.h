@@ -76,7 +76,7 @@ class SmClock {
 
  private:
   cudaStream_t stream_;
-  /// Of the beginning, then of the end; without any copy or fill to queue.
+  /// One of the beginning, one of the end. Pinned, so that no copy or fill is queued.
   PinnedMemory<SmStamp> stamps_;
 };
 

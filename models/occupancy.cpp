@@ -150,7 +150,7 @@ Occupancy occupancy(const SmLimits& sm, const KernelResources& kernel) {
 
 std::vector<OccupancyStep> next_occupancy_steps(const SmLimits& sm, const KernelResources& kernel) {
   const int warps_now = occupancy(sm, kernel).warps;
-  // Of shared memory only the sum counts, and only where it crosses a unit of allocation.
+  // Static and dynamic shared memory count together, in whole units of allocation.
   KernelResources k = kernel;
   k.dynamic_shared_bytes += k.static_shared_bytes;
   k.static_shared_bytes = 0;

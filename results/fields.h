@@ -58,7 +58,7 @@ class ParsedJson {
   simdjson::dom::element root_;
 };
 
-/// The value of a text, which ParsedJson does not refuse.
+/// The value of a strict JSON text. Throws as ParsedJson does.
 nlohmann::json parse_strict_json(std::string_view text, const std::string& origin,
                                  const std::string& expected = "a result document");
 

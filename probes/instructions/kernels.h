@@ -38,7 +38,7 @@ struct Shape {
   int total(int iterations) const { return iterations * (short_steps + steps); }
 };
 
-/// Of one instruction, by the name of its Op struct.
+/// The kernels of one instruction. `op` is the name of its Op struct.
 struct Kernels {
   std::string op;
   Shape latency, throughput;

@@ -15,8 +15,8 @@ std::vector<Fact> driver_size_facts(std::span<const Entry> entries);
 inline constexpr const char *register_bytes = "register_bytes_per_sm",
                             *shared_bytes = "shared_bytes_per_sm", *memory_bytes = "memory_bytes";
 
-/// Of the L1 and the L2: line size, what a miss brings along, how many lines of a wide stride they
-/// keep, which says whether their sets are hashed; and the slices of the L2.
+/// The line size of the L1 and the L2, what a miss brings along, and how many lines of a wide
+/// stride each keeps, which says whether its sets are hashed; and the slices of the L2.
 std::vector<Fact> cache_facts(std::span<const Entry> entries);
 
 /// The entries of a level's own latency.
