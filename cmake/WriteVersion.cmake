@@ -12,7 +12,7 @@ else()
   endif()
 endif()
 file(CONFIGURE OUTPUT ${OUTPUT} CONTENT [[
-#include "results/program.h"
+#include "results/files.h"
 
 namespace fathom {
 const char* version() { return "@VERSION@"; }

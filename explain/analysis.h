@@ -15,6 +15,10 @@
 namespace fathom::explain {
 
 enum class Rule { stride, misalignment, scatter, bank_conflict, partial_warp };
+FATHOM_WORDS(Rule, "stride", "misalignment", "scatter", "bank conflict", "partial warp")
+FATHOM_WORDS(Space, "global", "shared")
+FATHOM_WORDS(Op, "load", "store", "atomic", "cp.async read", "cp.async write", "ldmatrix",
+             "stmatrix")
 
 /// What is wrong with accesses, and what to do about it.
 struct Fault {
@@ -118,13 +122,3 @@ std::string json_of(const Explanation& explanation, const RunFacts& run);
 std::map<std::string, std::string> sources_of(const Explanation& explanation);
 
 }  // namespace fathom::explain
-
-template <>
-inline constexpr auto fathom::enum_words<fathom::explain::Space> =
-    std::to_array<std::string_view>({"global", "shared"});
-template <>
-inline constexpr auto fathom::enum_words<fathom::explain::Op> = std::to_array<std::string_view>(
-    {"load", "store", "atomic", "cp.async read", "cp.async write", "ldmatrix", "stmatrix"});
-template <>
-inline constexpr auto fathom::enum_words<fathom::explain::Rule> = std::to_array<std::string_view>(
-    {"stride", "misalignment", "scatter", "bank conflict", "partial warp"});

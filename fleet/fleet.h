@@ -70,6 +70,7 @@ struct Health {
 };
 
 enum class GpuStatus { complete, partial, failed };
+FATHOM_WORDS(GpuStatus, "complete", "partial", "failed")
 
 /// Values by name: driver, ECC, power limit, MIG, clocks, ...
 using Settings = std::map<std::string, std::string>;
@@ -348,7 +349,3 @@ std::string fleet_summary(const Fleet& fleet, const Outliers& outliers);
 std::string fleet_document(const Fleet& fleet, const Outliers& outliers);
 
 }  // namespace fathom::fleet
-
-template <>
-inline constexpr auto fathom::enum_words<fathom::fleet::GpuStatus> =
-    std::to_array<std::string_view>({"complete", "partial", "failed"});

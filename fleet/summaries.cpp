@@ -18,7 +18,6 @@
 #include "results/findings.h"
 #include "results/statistics.h"
 #include "results/text.h"
-#include "results/verdict.h"
 
 namespace fathom {
 
@@ -227,8 +226,8 @@ Json named_json(const Fleet& fleet, const CardScore& card) {
     Json& json = findings.emplace_back(score_json(fleet, finding));
     json["when"] = kind_of(finding, own);
     json["beyond_measured"] = beyond_measured(finding.gap);
-    json["alone"] = or_null(own.alone.optional());
-    json["together"] = or_null(own.together.optional());
+    json["alone"] = write_fields(own.alone.optional());
+    json["together"] = write_fields(own.together.optional());
     json["likely_causes"] = finding.causes;
   }
   return {{"host", gpu.host},

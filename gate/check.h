@@ -14,6 +14,7 @@
 namespace fathom::gate {
 
 enum class Side { base, head };
+FATHOM_WORDS(Side, "base", "head")
 
 /// Where rounds come from: two commands, or a simulation of them.
 class RoundSource {
@@ -84,7 +85,3 @@ std::vector<std::string> why_none_like(const RunMetrics& run,
                                        const std::vector<RunMetrics>& others);
 
 }  // namespace fathom::gate
-
-template <>
-inline constexpr auto fathom::enum_words<fathom::gate::Side> =
-    std::to_array<std::string_view>({"base", "head"});

@@ -51,6 +51,8 @@ enum class Outcome {
   ignored,
   undecided
 };
+FATHOM_WORDS(Outcome, "unchanged", "improved", "regression", "inconclusive", "missing", "added",
+             "ignored", "undecided")
 
 // How sure the gate wants to be. Effects are relative: 0.01 is 1 %.
 inline constexpr double effect_that_counts = 0.01;  ///< smaller changes never fail
@@ -196,8 +198,3 @@ std::string change_words(const MetricDecision& decision);
 std::string clock_explanation(const MetricSeries& series, const Evidence& evidence);
 
 }  // namespace fathom::gate
-
-template <>
-inline constexpr auto fathom::enum_words<fathom::gate::Outcome> =
-    std::to_array<std::string_view>({"unchanged", "improved", "regression", "inconclusive",
-                                     "missing", "added", "ignored", "undecided"});

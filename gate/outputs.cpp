@@ -291,7 +291,7 @@ std::string decision_json(const CheckResult& result) {
   Json metrics = Json::array();
   for (const MetricDecision& metric : result.metrics) {
     Json& written = metrics.emplace_back(write_fields(metric));
-    written["change"] = or_null(change_of(metric));
+    written["change"] = write_fields(change_of(metric));
     Json& evidence = written["evidence"] = nullptr;
     if (!metric.evidence) continue;
     evidence = write_fields(*metric.evidence);

@@ -17,7 +17,6 @@
 #include "results/files.h"
 #include "results/statistics.h"
 #include "results/text.h"
-#include "results/verdict.h"
 
 // Which kind of document a file is, what all kinds have in common, and Fathom's own two: the result
 // document, and a run as a baseline keeps it, one JSON object whose "metrics" are rows of
@@ -96,7 +95,7 @@ void parse_fathom(const ParsedJson& parsed, const Fields& json, Reading& to) {
   run.suite = document.suite;
   run.elapsed_s = document.elapsed_s;
   run.replay = document.source == Source::replay;
-  run.identity = identity_of(json.object("context").object(keys::own).object("fingerprint"));
+  run.identity = identity_of(json.object("context").object("fathom").object("fingerprint"));
   std::vector<double> repeatabilities;
   for (Entry& entry : document.entries) {
     add_entry(entry, run);
@@ -168,7 +167,7 @@ void parse(std::string_view text, Reading& to) {
   if (document.has("devices") && rows) return parse_nvbench(document, to);
   if (!document.has("context") || !rows) place.refuse(fmt::format("is not {}", expected));
   dom::element own;
-  const bool ours = document.member("context")[keys::own].get(own) == simdjson::SUCCESS;
+  const bool ours = document.member("context")["fathom"].get(own) == simdjson::SUCCESS;
   ours ? parse_fathom(json, document, to) : parse_google_benchmark(document, to);
 }
 

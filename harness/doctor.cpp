@@ -233,7 +233,7 @@ Json to_json(const std::vector<Check>& checks) {
   for (const Check& check : checks)
     list.push_back({{"id", check.id},
                     {"status", statuses[static_cast<int>(check.status)]},
-                    {"gpu", or_null(check.gpu)},
+                    {"gpu", write_fields(check.gpu)},
                     {"what", check.what},
                     {"detail", check.detail},
                     {"what_to_do", check.what_to_do}});

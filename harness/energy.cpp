@@ -200,7 +200,7 @@ std::optional<SustainedEnergy> energy_of(std::span<const SustainedTurn> turns) {
   if (readings.empty()) return std::nullopt;
   const EnergyReading all = total(readings);
   const double one = all.joules / all.work;
-  return SustainedEnergy{one, relative_half_width(median_interval(joules, 0.95), one)};
+  return SustainedEnergy{one, relative_half_width(median_interval(joules), one)};
 }
 
 SustainedTurns run_sustained(std::span<const Workload> workloads, const SustainedLoad& load,
@@ -329,7 +329,7 @@ Runner::Wrong Runner::measure_energy(const Case& c, Entry& entry) {
     entry.samples.push_back(works ? window.joules / window.work : window.watts());
   }
   entry.metric.value = median(entry.samples);
-  entry.interval = median_interval(entry.samples, 0.95);
+  entry.interval = median_interval(entry.samples);
   const EnergyReading whole = total(windows);
   entry.extras["power_w"] = whole.watts();
   entry.extras["loop_s"] = whole.seconds;

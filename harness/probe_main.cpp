@@ -23,9 +23,7 @@
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/files.h"
-#include "results/program.h"
 #include "results/text.h"
-#include "results/verdict.h"
 
 namespace fathom {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "results/fail.h"
 #include "results/flag_checks.h"
-#include "results/program.h"
+#include "results/files.h"
 
 namespace fathom {
 namespace {

@@ -247,7 +247,7 @@ Runner::Wrong Runner::time(const Case& c, Entry& entry) {
   const bool in_kernel = static_cast<bool>(workloads[0].read_sample);
   entry.samples = in_metric(c, samples, 0, in_kernel);
   entry.metric.value = median(entry.samples);
-  entry.interval = median_interval(entry.samples, 0.95);
+  entry.interval = median_interval(entry.samples);
   entry.repeatability = relative_spread(rounds.medians);
   entry.real_time_s = median(samples.seconds);
   entry.iterations =

@@ -134,7 +134,7 @@ bool narrow_enough(const std::vector<std::vector<double>>& samples, double relat
   return std::all_of(
       samples.begin(), samples.end(),
       [&](const std::vector<double>& s) {
-        const Interval interval = median_interval(s, 0.95);
+        const Interval interval = median_interval(s);
         return (interval.high - interval.low) / 2 <= relative_half_width * std::abs(median(s));
       });
 }
@@ -280,7 +280,7 @@ Samples Sampler::sample(std::span<const Workload> workloads, CacheState cache,
   }
 
   result.timing.launches_per_sample = turns * prepared[0].launches;
-  result.timing.rest = policy.rest;
+  if (policy.rest > 0) result.timing.rest = policy.rest;
   const std::string& sample_timer = workloads[0].sample_timer;
   const bool by_host = in_kernel && sample_timer == host_timer_name;
   result.timing.mode = by_host                    ? "host clock"

@@ -16,7 +16,6 @@
 #include "results/findings.h"
 #include "results/statistics.h"
 #include "results/text.h"
-#include "results/verdict.h"
 
 namespace fathom::reports {
 namespace {

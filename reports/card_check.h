@@ -13,6 +13,7 @@ namespace fathom::reports {
 // cards of that model, measured with the same suite.
 
 enum class CardState { normal, low, unknown };
+FATHOM_WORDS(CardState, "normal", "low", "unknown")
 
 /// A figure is called low of a normal card with this chance at most, of at most so many figures:
 /// one card in a hundred is called low without reason. Gaps below `least_card_gap` are called
@@ -58,7 +59,3 @@ CardCheck check_card(const Document& own, const std::vector<Document>& recorded)
 std::string card_sentence(const CardCheck& check);
 
 }  // namespace fathom::reports
-
-template <>
-inline constexpr auto fathom::enum_words<fathom::reports::CardState> =
-    std::to_array<std::string_view>({"normal", "low", "unknown"});

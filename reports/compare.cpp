@@ -14,7 +14,6 @@
 #include "results/error.h"
 #include "results/statistics.h"
 #include "results/text.h"
-#include "results/verdict.h"
 
 namespace fathom::reports {
 namespace {

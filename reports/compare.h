@@ -30,6 +30,7 @@ enum class Outcome {
   same,          ///< that whole interval is within `equal_runs` of 1, or the values are equal
   not_compared   ///< `reason` says why
 };
+FATHOM_WORDS(Outcome, "differs", "undecided", "within_noise", "same", "not_compared")
 
 struct ComparedFigure {
   enum class Kind { fact, entry, opponent_ratio };
@@ -52,6 +53,7 @@ struct ComparedFigure {
   /// Whether B is the better one, by the document's direction.
   bool better_in_b() const { return (b->value > a->value) == (better == Better::higher); }
 };
+FATHOM_WORDS(ComparedFigure::Kind, "fact", "entry", "opponent_ratio")
 
 struct ComparedDocument {
   std::string file, gpu, suite, date, commit;
@@ -92,11 +94,3 @@ std::string comparison_markdown(const Comparison& comparison);
 std::string comparison_json(const Comparison& comparison);
 
 }  // namespace fathom::reports
-
-template <>
-inline constexpr auto fathom::enum_words<fathom::reports::Outcome> =
-    std::to_array<std::string_view>({"differs", "undecided", "within_noise", "same",
-                                     "not_compared"});
-template <>
-inline constexpr auto fathom::enum_words<fathom::reports::ComparedFigure::Kind> =
-    std::to_array<std::string_view>({"fact", "entry", "opponent_ratio"});

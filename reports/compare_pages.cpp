@@ -11,7 +11,6 @@
 #include "results/document_fields.h"
 #include "results/fields.h"
 #include "results/text.h"
-#include "results/verdict.h"
 
 namespace fathom {
 

@@ -11,7 +11,6 @@
 #include "reports/sections.h"
 #include "results/findings.h"
 #include "results/text.h"
-#include "results/verdict.h"
 
 namespace fathom::reports {
 namespace {

@@ -30,9 +30,10 @@ std::string bound_text(const Fact& fact) {
 
 std::string published_text(const Fact& fact) {
   if (!fact.value || !fact.published) return "";
-  if (fact.bound && *fact.bound == Bound{fact.published->value, fact.published->source}) return "";
-  const std::string figure = format_quantity(fact.published->value, fact.unit);
-  const double off = (*fact.value - fact.published->value) / std::abs(fact.published->value);
+  const auto& [value, source] = *fact.published;
+  if (fact.bound && fact.bound->value == value && fact.bound->source == source) return "";
+  const std::string figure = format_quantity(value, fact.unit);
+  const double off = (*fact.value - value) / std::abs(value);
   return std::isfinite(off) ? fmt::format("{} ({:+.1f} %)", figure, off * 100) : figure;
 }
 

@@ -10,7 +10,6 @@
 #include "reports/markdown.h"
 #include "results/statistics.h"
 #include "results/text.h"
-#include "results/verdict.h"
 
 namespace fathom::reports {
 namespace {

@@ -14,9 +14,10 @@
 
 namespace fathom {
 
-/// The result document in memory: one run of Fathom on one GPU; results/document_fields.h says how
-/// it stands on disk. Units: seconds, bytes, hertz, watts and degrees Celsius, unless a `unit`
-/// beside says otherwise. A number that could not be had is an empty optional, on disk `null`.
+/// The result document in memory: one run of Fathom on one GPU; results/document_fields.h says what
+/// its parts are and how they stand on disk. Units: seconds, bytes, hertz, watts and degrees
+/// Celsius, unless a `unit` beside says otherwise. A number that could not be had is an empty
+/// optional, on disk `null`.
 inline constexpr int schema_version = 1;
 
 /// A value of an axis: what distinguishes the cases of a sweep.
@@ -25,33 +26,34 @@ using AxisValue = std::variant<std::int64_t, double, std::string>;
 /// Axes in the order in which the probe declares them; names are unique in one entry.
 using Axes = std::vector<std::pair<std::string, AxisValue>>;
 
-enum class Better { higher, lower };
-enum class Source { measured, replay };
+/// The words that a document uses for an enumeration, in its order.
+#define FATHOM_WORDS(Enum, ...) \
+  constexpr auto words_of(Enum) { return std::to_array<std::string_view>({__VA_ARGS__}); }
 
-/// What an entry reports. `value` is the median of `samples`.
+enum class Better { higher, lower };
+FATHOM_WORDS(Better, "higher", "lower")
+
+enum class Source { measured, replay };
+FATHOM_WORDS(Source, "measured", "replay")
+
 struct Metric {
   std::string name;  ///< "bandwidth", "cycles_per_access", ...
   std::string unit;  ///< "B/s", "cycles", "s", "%", ...
   Better better = Better::higher;
   std::optional<double> value;
-  friend bool operator==(const Metric&, const Metric&) = default;
 };
 
-/// A confidence interval of the median and how it was made.
 struct Interval {
   double low = 0;
   double high = 0;
   double confidence = 0.95;
   std::string method;
-  friend bool operator==(const Interval&, const Interval&) = default;
 };
 
-/// What physics allows: no metric can be better than this.
 struct Bound {
   double value = 0;
   std::string source;                ///< formula with its figures, or data sheet
   std::optional<double> clock_hz{};  ///< the SM clock that it holds at, if it grows with it
-  friend bool operator==(const Bound&, const Bound&) = default;
 };
 
 /// What a model predicts; `tolerance` is relative (0: must be equal).
@@ -59,10 +61,8 @@ struct Expectation {
   double value = 0;
   double tolerance = 0;
   std::string model;  ///< model and the term of it that binds
-  friend bool operator==(const Expectation&, const Expectation&) = default;
 };
 
-/// Another implementation of the same work, timed alternately with the entry's own.
 struct Opponent {
   std::string name;
   std::vector<double> samples;  ///< in the entry's metric
@@ -72,7 +72,6 @@ struct Opponent {
   std::optional<double> ratio;
   std::optional<Interval> ratio_interval;
   std::map<std::string, std::string> notes;  ///< what it ran, in words: "algorithm", "kernels"
-  friend bool operator==(const Opponent&, const Opponent&) = default;
 };
 
 /// One hardware counter, by Fathom's role name; the chip's metric name is beside it. A case of many
@@ -86,16 +85,13 @@ struct Counter {
   std::optional<double> expected;
   double tolerance = 0;        ///< relative; 0: must be equal; shown_alone or more: not judged
   std::string expected_model;  ///< where `expected` comes from
-  friend bool operator==(const Counter&, const Counter&) = default;
 };
 
 /// The tolerance of an expectation that stands beside what is read and is not held against it.
 inline constexpr double shown_alone = 1;
 
-/// A telemetry channel over the time in which the samples were taken.
 struct Range {
   std::optional<double> low, median, high;
-  friend bool operator==(const Range&, const Range&) = default;
 };
 
 struct Telemetry {
@@ -103,22 +99,19 @@ struct Telemetry {
   std::vector<std::string> throttle_reasons;  ///< every one seen, sorted; empty: none
   std::string missing_reason;          ///< why there is no telemetry; empty where it is there
   std::optional<int> other_processes;  ///< that used the GPU, the most at one time
-  friend bool operator==(const Telemetry&, const Telemetry&) = default;
 };
 
-/// How the samples were taken.
 struct Timing {
   std::string mode;   ///< "cold", "hot", "graph", "in-kernel clock", "host clock"
   std::string timer;  ///< "cudaEvent", "clock64", "globaltimer", "steady_clock"
   int launches_per_sample = 1;
   int warm_up_launches = 0;
   /// The GPU rested before each sample, this many times as long as the last one took.
-  double rest = 0;
+  std::optional<double> rest;
   std::string stop;      ///< "converged" or "time limit" or "sample limit"
   double elapsed_s = 0;  ///< wall time spent on this entry
   /// By the SMs' own counters, median of groups of samples; only of those that events timed.
   std::optional<double> sm_clock_hz{};
-  friend bool operator==(const Timing&, const Timing&) = default;
 };
 
 enum class VerdictStatus {
@@ -130,12 +123,13 @@ enum class VerdictStatus {
   wrong_output,
   failed
 };
+FATHOM_WORDS(VerdictStatus, "ok", "noisy", "unexpected", "counter_mismatch", "above_bound",
+             "wrong_output", "failed")
 
 struct Verdict {
   VerdictStatus status = VerdictStatus::ok;  ///< the worst of the findings
   std::vector<std::string> reasons;          ///< one sentence each; empty for ok
   std::vector<std::string> unchecked;        ///< what could not be checked, one sentence each
-  friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 
 /// One figure for each place along an axis, as a latency for each of many lines. The entry's metric
@@ -144,7 +138,6 @@ struct Profile {
   std::string axis;  ///< what the places are: "L2 line"
   std::string unit;  ///< of the values
   std::vector<double> values;
-  friend bool operator==(const Profile&, const Profile&) = default;
 };
 
 /// One measured case: a row of Google Benchmark's `benchmarks[]` with Fathom's object in it.
@@ -170,35 +163,26 @@ struct Entry {
   Telemetry telemetry;
   Timing timing;
   Verdict verdict;
-  friend bool operator==(const Entry&, const Entry&) = default;
 };
 
-/// A vertical line on a plot, at a place on the x axis.
 struct PlotMarker {
   double x = 0;
   std::string label;
-  friend bool operator==(const PlotMarker&, const PlotMarker&) = default;
 };
 
-/// A straight piece over the points of a plot: a level, or a ramp.
 struct PlotStretch {
   double first_x = 0, first_y = 0, last_x = 0, last_y = 0;
   std::string label;
-  friend bool operator==(const PlotStretch&, const PlotStretch&) = default;
 };
 
-/// A line across a plot at one value of y, in its unit.
 struct PlotLevel {
   double y = 0;
   std::string label;
-  friend bool operator==(const PlotLevel&, const PlotLevel&) = default;
 };
 
-/// A figure of an entry, "counter:<role>" or "extra:<name>", times a factor.
 struct Term {
   std::string figure;
   double factor = 1;
-  friend bool operator==(const Term&, const Term&) = default;
 };
 
 /// A level of memory on a roofline: a kernel's bytes there are the sum of `counted`, else of
@@ -207,7 +191,6 @@ struct MemoryLevel {
   std::string name;   ///< "DRAM"
   std::string bound;  ///< name of the document's bound (B/s) that is its roof; empty: none is known
   std::vector<Term> counted, otherwise;
-  friend bool operator==(const MemoryLevel&, const MemoryLevel&) = default;
 };
 
 /// What a view shows of the entries; the report draws it without knowing the probe.
@@ -249,10 +232,11 @@ struct View {
   // there.
   std::string work{};
   std::vector<MemoryLevel> memory{};
-  friend bool operator==(const View&, const View&) = default;
 };
+FATHOM_WORDS(View::Kind, "plot", "table", "heat_map", "roofline", "steps")
 
 enum class ProbeStatus { complete, partial, crashed, timed_out, failed, interrupted };
+FATHOM_WORDS(ProbeStatus, "complete", "partial", "crashed", "timed_out", "failed", "interrupted")
 
 struct ProbeSummary {
   std::string name;
@@ -265,11 +249,11 @@ struct ProbeSummary {
   std::vector<View> views;
   /// Its views that have a section stand on a page of their own, of this name ("ladder") and title.
   std::string page{}, page_title{};
-  friend bool operator==(const ProbeSummary&, const ProbeSummary&) = default;
 };
 
 /// conditional: true of some of the kernels, sizes or loads that the claim's words cover.
 enum class ClaimVerdict { confirmed, refuted, conditional, does_not_apply, not_measured };
+FATHOM_WORDS(ClaimVerdict, "confirmed", "refuted", "conditional", "does_not_apply", "not_measured")
 
 struct Claim {
   std::string id;         ///< "V1"
@@ -280,14 +264,11 @@ struct Claim {
   std::vector<std::string> evidence;  ///< names of the entries
   std::string probe;
   std::string author{}, gpu{};  ///< whose claim it is, and where; empty in older documents
-  friend bool operator==(const Claim&, const Claim&) = default;
 };
 
-/// A figure that somebody else states for the same quantity; in the fact's unit.
 struct Published {
   double value = 0;
   std::string source;  ///< title of the document, and the chip where it is not this one
-  friend bool operator==(const Published&, const Published&) = default;
 };
 
 /// What a run states of the GPU: one quantity of one part of it, concluded from entries.
@@ -307,7 +288,6 @@ struct Fact {
   std::string probe{};
   std::optional<Bound> bound{};     ///< what physics allows, in the fact's unit
   std::vector<Counter> counters{};  ///< that back it: hit rates, sectors
-  friend bool operator==(const Fact&, const Fact&) = default;
 };
 
 /// The GPU and the software that produced a run; two runs compare only when it agrees.
@@ -318,14 +298,11 @@ struct Fingerprint {
   std::optional<double> sm_clock_max_hz, memory_clock_max_hz, power_limit_w;
   std::string ecc, mig, persistence, pcie_link, virtualization, compute_mode,
       confidential_computing;
-  friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 };
 
-/// A figure the run's other figures are held against, for the report's opening page.
 struct DeviceBound {
   std::string name, unit, source;
   double value = 0;
-  friend bool operator==(const DeviceBound&, const DeviceBound&) = default;
 };
 
 struct Document {
@@ -350,42 +327,17 @@ struct Document {
   std::vector<ProbeSummary> probes;
   std::vector<Claim> claims;
   std::vector<Fact> facts;  ///< in the probes' order
-  friend bool operator==(const Document&, const Document&) = default;
 };
-
-namespace keys {
-
-/// The object, in `context`, in each of `benchmarks` and at the top, in which Fathom's own part is.
-inline const std::string own = "fathom";
 
 /// What the names of a replay's entries begin with on disk.
 inline const std::string replay_prefix = "REPLAY/";
 
-}  // namespace keys
-
-/// The words that a document uses for an enumeration, in its order.
 template <typename Enum>
-constexpr std::array<std::string_view, 0> enum_words{};
-
-template <>
-inline constexpr auto enum_words<Better> = std::to_array<std::string_view>({"higher", "lower"});
-template <>
-inline constexpr auto enum_words<Source> = std::to_array<std::string_view>({"measured", "replay"});
-template <>
-inline constexpr auto enum_words<VerdictStatus> = std::to_array<std::string_view>(
-    {"ok", "noisy", "unexpected", "counter_mismatch", "above_bound", "wrong_output", "failed"});
-template <>
-inline constexpr auto enum_words<ProbeStatus> = std::to_array<std::string_view>(
-    {"complete", "partial", "crashed", "timed_out", "failed", "interrupted"});
-template <>
-inline constexpr auto enum_words<ClaimVerdict> = std::to_array<std::string_view>(
-    {"confirmed", "refuted", "conditional", "does_not_apply", "not_measured"});
-template <>
-inline constexpr auto enum_words<View::Kind> =
-    std::to_array<std::string_view>({"plot", "table", "heat_map", "roofline", "steps"});
+constexpr auto enum_words = words_of(Enum{});
 
 template <typename Enum>
-requires(!enum_words<Enum>.empty()) std::string_view to_string(Enum value) {
+requires requires { words_of(Enum{}); }
+std::string_view to_string(Enum value) {
   return enum_words<Enum>.at(static_cast<std::size_t>(value));
 }
 
@@ -395,6 +347,34 @@ std::optional<Enum> from_string(std::string_view word) {
   const auto found = std::ranges::find(enum_words<Enum>, word);
   if (found == enum_words<Enum>.end()) return std::nullopt;
   return static_cast<Enum>(found - enum_words<Enum>.begin());
+}
+
+// What an entry is worth.
+
+/// Medians of whole runs that are no further apart than this, relative to the median, are equal.
+inline constexpr double equal_runs = 0.005;
+
+/// An interval of the median wider than this to either side, relative to the median, is noise:
+/// half of the difference between two runs that are still equal.
+inline constexpr double noise_half_width = equal_runs / 2;
+
+/// Medians of a run's three rounds that are further apart than this, relative to the median, are
+/// noise. By the studentised range's d2 it would be 1.69/3.08 of what ten runs may differ by; 0.4,
+/// since a range of three is known to half its size only and rounds share a process.
+inline constexpr double noise_repeatability = 0.4 * equal_runs;
+
+/// Decides what an entry is worth, and writes it to `entry.verdict`, worst finding first:
+/// - above_bound: its value is better than its bound, by however little;
+/// - counter_mismatch: a counter differs from its expectation by more than its tolerance;
+/// - unexpected: its value differs from the model's by more than the tolerance;
+/// - noisy: its interval or the spread of its rounds is too wide, and why, as far as is known.
+/// A number that is missing never counts as right: `verdict.unchecked` lists it. One that is not
+/// finite counts as wrong. wrong_output and failed, which only the measurement knows, stay.
+void judge_entry(Entry& entry);
+
+/// Every throttle reason but two: the GPU does nothing, or it follows the clock that it was told.
+inline bool holds_clocks_down(std::string_view reason) {
+  return reason != "gpu_idle" && reason != "applications_clocks_setting";
 }
 
 }  // namespace fathom

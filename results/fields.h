@@ -5,6 +5,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -61,12 +62,6 @@ class ParsedJson {
 /// The value of a strict JSON text. Throws as ParsedJson does.
 nlohmann::json parse_strict_json(std::string_view text, const std::string& origin,
                                  const std::string& expected = "a result document");
-
-/// What is not known is null.
-template <typename Value>
-nlohmann::ordered_json or_null(const std::optional<Value>& value) {
-  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
-}
 
 /// Refuses a value as one of another kind.
 [[noreturn]] void refuse_kind(simdjson::dom::element value, const Place& place,
@@ -174,37 +169,34 @@ void require_version(const Fields& own, std::string_view key, int expected, cons
 // document_fields.h has the lists of the result document.
 
 template <class Object, class Value>
-struct Field {
-  using ValueType = Value;
-  const char* name;
-  Value Object::*member;
-  FieldRule rule;
-};
-template <class Object, class Value>
-constexpr Field<Object, Value> field(const char* name, Value Object::*member, FieldRule rule = {}) {
-  return {name, member, rule};
+constexpr auto field(const char* name, Value Object::*member, FieldRule rule = {}) {
+  struct Field {
+    using ValueType = Value;
+    const char* name;
+    Value Object::*member;
+    FieldRule rule;
+  };
+  return Field{name, member, rule};
 }
 
 /// An object of the document whose fields are members of the same struct.
 template <class List>
-struct Part {
-  const char* name;
-  List list;
-};
-template <class List>
-constexpr Part<List> part(const char* name, List list) {
-  return {name, list};
+constexpr auto part(const char* name, List list) {
+  struct Part {
+    const char* name;
+    List list;
+  };
+  return Part{name, list};
 }
 
+/// `name` is of the schema's definition; empty: none of its own.
 template <class... Fields>
-struct FieldList {
-  const char* name;  ///< of the schema's definition; empty: none of its own
-  const char* about;
-  std::tuple<Fields...> fields;
-};
-template <class... Fields>
-constexpr FieldList<Fields...> field_list(const char* name, const char* about, Fields... fields) {
-  return {name, about, {fields...}};
+constexpr auto field_list(const char* name, const char* about, Fields... fields) {
+  struct List {
+    const char *name, *about;
+    std::tuple<Fields...> fields;
+  };
+  return List{name, about, {fields...}};
 }
 
 /// The list of a struct; specialised beside each.
@@ -261,9 +253,6 @@ template <std::integral Value>
 inline constexpr double most_of = std::min<double>(std::numeric_limits<Value>::max(),
                                                    9007199254740991);
 
-/// Refuses what is no whole number from 0 to that.
-void check_whole(double number, double most, const Place& place);
-
 template <class List, class Object>
 void read_list(const List& list, const Fields& fields, Object& to) {
   for_each_field(list, [&](const auto& item) {
@@ -313,7 +302,10 @@ void read_fields(simdjson::dom::element json, const Place& place, const FieldRul
     to = *known;
   } else if constexpr (std::is_arithmetic_v<Value>) {
     const double number = number_of(json, place);
-    if constexpr (std::integral<Value>) check_whole(number, most_of<Value>, place);
+    if constexpr (std::integral<Value>)
+      if (!(number >= 0 && number <= most_of<Value> && number == std::floor(number)))
+        place.refuse(fmt::format("is {}; expected: a whole number from 0 to {:.0f}", number,
+                                 most_of<Value>));
     to = static_cast<Value>(number);
   } else if (!json.is_null()) {  // a number that may be missing
     to = number_of(json, place);
@@ -351,11 +343,9 @@ nlohmann::ordered_json write_list(const List& list, const Object& object) {
     if constexpr (requires { field.list; }) {
       json[field.name] = write_list(field.list, object);
     } else {
-      const auto& value = object.*field.member;
-      bool set = true;
-      if constexpr (std::equality_comparable<std::remove_cvref_t<decltype(value)>>)
-        set = value != std::remove_cvref_t<decltype(value)>{};
-      if (set || field.rule.presence != Presence::if_set) json[field.name] = write_fields(value);
+      nlohmann::ordered_json value = write_fields(object.*field.member);
+      if (!value.is_null() || field.rule.presence != Presence::if_set)
+        json[field.name] = std::move(value);
     }
   });
   return json;

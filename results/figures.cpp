@@ -16,7 +16,10 @@ namespace {
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
 const Entry* picked(const std::vector<const Entry*>& entries, Pick pick, const Figure& figure) {
-  if (pick == Pick::best) return best(entries);
+  if (pick == Pick::best) {
+    const bool lower = !entries.empty() && entries.front()->metric.better == Better::lower;
+    return picked(entries, lower ? Pick::least : Pick::most, metric_of);
+  }
   const Entry* found = nullptr;
   double known = nothing;
   for (const Entry* entry : entries) {
@@ -73,12 +76,7 @@ const Entry* find_measured(std::span<const Entry> entries, const AxisFilter& fil
 }
 
 const Entry* best(const std::vector<const Entry*>& entries) {
-  const auto rank = [](const Entry* entry) {
-    const std::optional<double>& value = entry->metric.value;
-    return value && entry->metric.better == Better::lower ? -*value : value;
-  };
-  const auto found = std::ranges::max_element(entries, {}, rank);
-  return found == entries.end() || !rank(*found) ? nullptr : *found;
+  return picked(entries, Pick::best, metric_of);
 }
 
 std::vector<CurvePoint> curve_of(const std::vector<const Entry*>& entries,

@@ -1,5 +1,7 @@
 #include "results/files.h"
 
+#define ZLIB_CONST  // zlib reads only
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -12,14 +14,17 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <new>
 #include <random>
 #include <regex>
 #include <system_error>
+#include <thread>
 #include <tuple>
 
 #include "results/fail.h"
@@ -50,16 +55,12 @@ void sweep(const fs::path& target) {
 constexpr int gzip_window_bits = MAX_WBITS + 16;
 constexpr int usual_memory = 8;
 
-Bytef* input(std::string_view bytes) {  // zlib reads only, but has no const
-  return reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-}
-
 /// Refuses a file that is broken, cut off or followed by anything.
 std::string gunzip(std::string_view bytes, std::size_t limit, const std::string& origin) {
   z_stream stream{};
   if (inflateInit2(&stream, gzip_window_bits) != Z_OK) throw std::bad_alloc();
   const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
-  stream.next_in = input(bytes);
+  stream.next_in = reinterpret_cast<const Bytef*>(bytes.data());
   stream.avail_in = static_cast<uInt>(bytes.size());
   std::string text;
   for (int state = Z_OK; state != Z_STREAM_END;) {
@@ -122,12 +123,72 @@ ExitCode code_of_write(int error) {
   return full ? ExitCode::output_full : ExitCode::output_unwritable;
 }
 
-/// Only what a signal handler may do: what is half done lies in files that nobody reads.
-void end_interrupted(int) { _exit(to_int(ExitCode::interrupted)); }
+[[noreturn]] void refuse_lock(const std::string& path, int error) {
+  fail(ExitCode::gpu_busy,
+       "The GPU's lock file {} cannot be locked ({}): remove it, or give another folder in "
+       "FATHOM_LOCK_DIR.",
+       path, std::strerror(error));
+}
 
-bool reader_has_gone() {
-  pollfd output{STDOUT_FILENO, 0, 0};
-  return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+FileDescriptor open_lock_file(const std::string& path) {
+  // First without O_CREAT: in a sticky folder the kernel may refuse to "create" another user's file
+  // that is there already (fs.protected_regular). O_NOFOLLOW, since anyone may write to /tmp.
+  constexpr int flags = O_CLOEXEC | O_NOFOLLOW;
+  int fd = open(path.c_str(), O_RDWR | flags);
+  if (fd < 0 && errno == ENOENT) {
+    fd = open(path.c_str(), O_RDWR | O_CREAT | flags, 0666);
+    // For other users, against the umask. If it fails, they still lock a read-only descriptor.
+    [[maybe_unused]] const int widened = fd < 0 ? -1 : fchmod(fd, 0666);
+  }
+  if (fd < 0 && errno == EACCES) fd = open(path.c_str(), O_RDONLY | flags);
+  if (fd < 0) refuse_lock(path, errno);
+  FileDescriptor file(fd);
+  struct stat status {};
+  // Anyone may make a pipe there.
+  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) refuse_lock(path, EINVAL);
+  return file;
+}
+
+/// Whether the lock is now held through `fd`; also true if its open file held it before.
+bool try_lock(int fd, const std::string& path) {
+  while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) return false;
+    if (errno != EINTR) refuse_lock(path, errno);
+  }
+  return true;
+}
+
+/// The process with its command's arguments, among them the folder, by which a user knows the run.
+void write_holder(int fd) {
+  std::ifstream file("/proc/self/cmdline");
+  std::string command((std::istreambuf_iterator<char>(file)), {});
+  std::ranges::replace(command, '\0', ' ');
+  command.erase(command.find_last_not_of(' ') + 1);  // npos + 1 is 0
+  const std::string text = fmt::format("{} ({}, since {})\n", getpid(), quotable(command, 200),
+                                       utc_time(std::chrono::system_clock::now()));
+  // The lock holds without this text too: it only lets others name the holder.
+  [[maybe_unused]] const bool written =
+      ftruncate(fd, 0) == 0 && pwrite(fd, text.data(), text.size(), 0) > 0;
+}
+
+/// Who holds the lock, as a phrase. A child of the process that is named may outlive it and go on
+/// holding the lock.
+std::string describe_holder(int fd) {
+  constexpr std::size_t longest = 512;
+  std::string text(longest, '\0');
+  text.resize(std::max<ssize_t>(0, pread(fd, text.data(), longest, 0)));
+  const std::string holder = quotable(text.substr(0, text.find('\n')), longest);
+  return holder.empty() ? "another process" : fmt::format("process {} or a child of it", holder);
+}
+
+/// The parent's lock, if FATHOM_LOCK_FD names a descriptor that is this GPU's lock file and holds
+/// it. Anything else (a stale variable, another GPU's lock) is no reason to skip the lock.
+FileDescriptor inherited_lock(const std::string& path) {
+  const char* text = std::getenv("FATHOM_LOCK_FD");
+  const int fd = parse_number<int>(text ? text : "").value_or(-1);
+  std::error_code none;
+  const bool is_it = fs::equivalent(fmt::format("/proc/self/fd/{}", fd), path, none);
+  return FileDescriptor(is_it && try_lock(fd, path) ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1);
 }
 
 }  // namespace
@@ -187,7 +248,7 @@ std::string gzip(std::string_view text) {
     throw std::bad_alloc();
   const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, deflateEnd);
   std::string bytes(deflateBound(&stream, text.size()), '\0');
-  stream.next_in = input(text);
+  stream.next_in = reinterpret_cast<const Bytef*>(text.data());
   stream.avail_in = static_cast<uInt>(text.size());
   stream.next_out = reinterpret_cast<Bytef*>(bytes.data());
   stream.avail_out = static_cast<uInt>(bytes.size());
@@ -252,30 +313,57 @@ void append_to_file(const fs::path& path, std::string_view text) {
   if (!(file << text << std::flush)) fail_write(path, errno);
 }
 
-void require_distinct(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs) {
-  if (std::ranges::all_of(outputs, [](const NamedFile& file) { return file.path.empty(); })) return;
+void require_distinct(const NamedFiles& inputs, const NamedFiles& outputs) {
+  if (std::ranges::all_of(outputs, [](const auto& file) { return file.second.empty(); })) return;
   std::map<FileId, std::string> read, written;
   std::error_code none;
-  for (const NamedFile& input : inputs)
-    if (const auto id = id_of(input.path))
-      read.try_emplace(*id, fmt::format("{} {}", input.name, input.path.string()));
+  for (const auto& [name, path] : inputs)
+    if (const auto id = id_of(path))
+      read.try_emplace(*id, fmt::format("{} {}", name, path.string()));
   if (fs::is_regular_file(standard_output, none))
     if (const auto id = id_of(standard_output)) written[*id] = "standard output";
-  for (const NamedFile& output : outputs) {
-    const auto id = output.path.empty() ? std::nullopt : id_of(output.path);
-    const fs::file_status status = fs::status(behind_links(output.path), none);
+  for (const auto& [name, path] : outputs) {
+    const auto id = path.empty() ? std::nullopt : id_of(path);
+    const fs::file_status status = fs::status(behind_links(path), none);
     // One name of a device or a socket, as of a terminal, is for reading and writing.
     if (!id || fs::is_character_file(status) || fs::is_socket(status)) continue;
     // What goes to a FIFO or to /dev/stdout destroys nothing that went there before.
-    const bool destroys = replaces(output.path);
+    const bool destroys = replaces(path);
     for (const auto* others : {&read, &written})
       if (const auto other = others->find(*id);
           other != others->end() && (others == &read || destroys))
         fail(ExitCode::bad_input,
-             "{} {} is the same file as {}: give another; nothing was written.", output.name,
-             output.path.string(), other->second);
-    if (destroys) written[*id] = fmt::format("{} {}", output.name, output.path.string());
+             "{} {} is the same file as {}: give another; nothing was written.", name,
+             path.string(), other->second);
+    if (destroys) written[*id] = fmt::format("{} {}", name, path.string());
   }
+}
+
+FileDescriptor lock_gpu(const std::string& gpu_uuid_hash, std::chrono::seconds longest_wait,
+                        const std::function<void(const std::string& holder)>& on_wait) {
+  // Not XDG_RUNTIME_DIR: that is one per user, and two users must see each other's lock.
+  const char* folder = std::getenv("FATHOM_LOCK_DIR");
+  const std::string path =
+      fmt::format("{}/fathom-gpu-{}.lock", folder ? folder : "/tmp", gpu_uuid_hash);
+  if (FileDescriptor inherited = inherited_lock(path); inherited.get() >= 0) return inherited;
+  FileDescriptor lock = open_lock_file(path);
+  const auto deadline = std::chrono::steady_clock::now() + longest_wait;
+  bool told = false;
+  while (!try_lock(lock.get(), path)) {
+    if (std::chrono::steady_clock::now() >= deadline)
+      fail(ExitCode::gpu_busy,
+           "The GPU is in use by {}: end it, start again later, or wait for it with --wait.",
+           describe_holder(lock.get()));
+    if (!std::exchange(told, true) && on_wait) on_wait(describe_holder(lock.get()));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  write_holder(lock.get());
+  return lock;
+}
+
+std::string share_with_children(const FileDescriptor& lock) {
+  fcntl(lock.get(), F_SETFD, 0);
+  return std::to_string(lock.get());
 }
 
 void open_standard_streams() {
@@ -284,8 +372,10 @@ void open_standard_streams() {
 }
 
 void end_on_interrupts() {
+  // Only what a signal handler may do: what is half done lies in files that nobody reads.
+  const auto end = [](int) { _exit(to_int(ExitCode::interrupted)); };
   for (const int number : {SIGINT, SIGTERM, SIGHUP})
-    if (std::signal(number, end_interrupted) == SIG_IGN) std::signal(number, SIG_IGN);
+    if (std::signal(number, end) == SIG_IGN) std::signal(number, SIG_IGN);
 }
 
 void print_out(std::string_view text) {
@@ -299,7 +389,8 @@ void require_written_output() {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
   const int error = errno;  // 0: an earlier one, of which the number is gone
-  if (error == EPIPE || reader_has_gone()) return;
+  pollfd output{STDOUT_FILENO, 0, 0};
+  if (error == EPIPE || (poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0)) return;
   fail(error == 0 ? ExitCode::output_full : code_of_write(error),
        "The answer could not be written to standard output{}: make room there, or send it "
        "elsewhere.",

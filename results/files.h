@@ -99,15 +99,13 @@ std::optional<OutputFile> writable_output(const std::filesystem::path& named);
 /// Adds to the end of a file that somebody named; makes it where there is none. Throws as above.
 void append_to_file(const std::filesystem::path& path, std::string_view text);
 
-struct NamedFile {
-  std::string name;  ///< how it was given: "--json"
-  std::filesystem::path path;
-};
+/// Files by how they were given: "--json".
+using NamedFiles = std::vector<std::pair<std::string, std::filesystem::path>>;
 
 /// Throws Error(bad_input) where an output is also an input or another output, by whatever path or
 /// link: one would destroy the other. Also where a file is standard output's. Opens nothing. An
 /// output with an empty path is none.
-void require_distinct(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs);
+void require_distinct(const NamedFiles& inputs, const NamedFiles& outputs);
 
 // The lock of a GPU.
 
@@ -141,5 +139,21 @@ void print_line(std::string_view text);
 /// Throws Error(output_full) or Error(output_unwritable) if any of what was printed was lost. A
 /// reader that has gone away (`fathom list | head`) had what it wanted.
 void require_written_output();
+
+// What programs are told of their build and by those who start them.
+
+/// "0.2.0", and the commit this program was built from ("1a2b3c4d", with "-dirty" behind it where
+/// the tree had changes, "unknown" outside a git checkout).
+const char* version();
+const char* commit();
+
+// Environment variables by which those who start probes say what they have no use for. Variables
+// and no flags, since the gate sets them for builds of before them, which do not know them.
+
+/// "1": leave out the cases that only hardware counters can decide.
+inline constexpr const char* timed_only_variable = "FATHOM_CHECK_TIMED_ONLY";
+/// Seconds for which a case is sampled at most, instead of the suite's; --time-limit counts above
+/// it.
+inline constexpr const char* sampling_limit_variable = "FATHOM_CHECK_SAMPLING_LIMIT";
 
 }  // namespace fathom

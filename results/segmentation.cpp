@@ -21,7 +21,6 @@ constexpr double outlier_sigmas = 5;
 constexpr double plateau_sigmas = 3;
 /// Samples from which a spread, or a bootstrapped median, can be told.
 constexpr std::size_t enough_samples = 3;
-constexpr double confidence = 0.95;
 
 // In units of log n. Zhang and Siegmund's 3 for a change and its level, 1 more for the noise that
 // is estimated, and for a ramp as much again for its slope: lines bend to fit the ends of plateaus.
@@ -43,15 +42,13 @@ void require(bool condition, const char* what) {
   if (!condition) throw std::invalid_argument(what);
 }
 
-/// Checked, with the samples of equal x together.
+/// Checked but for what median() throws for, with the samples of equal x together.
 std::vector<CurvePoint> distinct_points(std::span<const CurvePoint> curve) {
   require(!curve.empty(), "a curve of no points");
   std::vector<CurvePoint> points;
   for (const CurvePoint& point : curve) {
     require(std::isfinite(point.x) && point.x > 0, "x must be finite and above zero");
-    require(!point.samples.empty(), "a point without samples");
-    for (const double y : point.samples)
-      require(std::isfinite(y) && y > 0, "samples must be finite and above zero");
+    for (const double y : point.samples) require(y > 0, "samples must be above zero");
     if (!points.empty() && points.back().x == point.x) {
       std::vector<double>& samples = points.back().samples;
       samples.insert(samples.end(), point.samples.begin(), point.samples.end());
@@ -268,7 +265,6 @@ class Curve {
                                 .first_y = level ? middle : piece.at(u_of(x_[first])),
                                 .last_y = level ? middle : piece.at(u_of(x_[last])),
                                 .level = middle});
-      if (first > 0) result.boundaries.push_back({x_[first - 1], x_[first], {}});
     }
     const bool can_draw = std::ranges::any_of(
         points_, [](const CurvePoint& p) { return p.samples.size() >= enough_samples; });
@@ -349,7 +345,7 @@ class Curve {
     };
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       result.regimes[i].interval = interval(levels[i], levels[i]);
-      if (i > 0) result.boundaries[i - 1].interval = interval(below_x[i], above_x[i]);
+      if (i > 0) result.regimes[i].change = interval(below_x[i], above_x[i]);
     }
   }
 

@@ -62,9 +62,7 @@ double quantile(std::span<const double> samples, double p) {
   return std::lerp(values[below], values[below + 1], position - static_cast<double>(below));
 }
 
-Interval median_interval(std::span<const double> samples, double confidence) {
-  if (!(confidence > 0 && confidence < 1))
-    throw std::invalid_argument("a confidence is between 0 and 1");
+Interval median_interval(std::span<const double> samples) {
   const std::vector<double> values = sorted(samples);
   const std::size_t n = values.size();
   const binomial fair_coin(static_cast<double>(n), 0.5);
@@ -77,7 +75,7 @@ Interval median_interval(std::span<const double> samples, double confidence) {
 }
 
 PairedRatio paired_ratio(std::span<const double> own, std::span<const double> opponent,
-                         Better better, double confidence) {
+                         Better better) {
   if (own.size() != opponent.size()) {
     throw std::invalid_argument(
         fmt::format("{} samples cannot be paired with {}", own.size(), opponent.size()));
@@ -88,7 +86,7 @@ PairedRatio paired_ratio(std::span<const double> own, std::span<const double> op
       throw std::invalid_argument("a ratio needs samples above zero");
     ratios[i] = better == Better::higher ? own[i] / opponent[i] : opponent[i] / own[i];
   }
-  PairedRatio result{fathom::median(ratios), median_interval(ratios, confidence)};
+  PairedRatio result{fathom::median(ratios), median_interval(ratios)};
   result.interval.method = "paired ratios, " + result.interval.method;
   return result;
 }

@@ -28,13 +28,16 @@ double quantile(std::span<const double> samples, double p);
 /// than four samples, the mean of all.
 double interquartile_mean(std::span<const double> samples);
 
+/// What intervals should cover, of all that there could be.
+inline constexpr double confidence = 0.95;
+
 /// Interval for the median from two order statistics: whatever the distribution, the number of
 /// samples below its median is binomial(n, 1/2), so the interval from the k-th smallest to the k-th
 /// largest covers it with probability at least 1 - 2 P(X < k). Takes the narrowest such interval
 /// that reaches `confidence`, and states in `Interval::confidence` what it reaches. Fewer than six
 /// samples cannot reach 95 %: the interval is then their whole range, with the lower confidence
 /// that it has. Assumes independent samples.
-Interval median_interval(std::span<const double> samples, double confidence = 0.95);
+Interval median_interval(std::span<const double> samples);
 
 /// How much better `own` is than `opponent`, sample by sample: the median of own/opponent where
 /// higher is better, of opponent/own where lower is, so that above 1 is better for `own`.
@@ -46,7 +49,7 @@ struct PairedRatio {
 /// Pairs samples by their index, as timed alternately. Throws std::invalid_argument unless there
 /// are as many of both and all are above zero.
 PairedRatio paired_ratio(std::span<const double> own, std::span<const double> opponent,
-                         Better better, double confidence = 0.95);
+                         Better better);
 
 /// For normal samples the median absolute deviation is the standard deviation times the 0.75
 /// quantile of the standard normal distribution; this is one over that quantile.
@@ -105,18 +108,13 @@ struct Regime {
   double first_y = 0, last_y = 0;      ///< fitted there; equal on a plateau
   double level = 0;                    ///< median of its points; the metric's unit
   std::optional<Interval> interval{};  ///< of the level
-};
-
-/// Between the last point of one regime and the first of the next.
-struct Boundary {
-  double below_x = 0, above_x = 0;
-  /// Contains the change: from the low quantile of `below_x` to the high one of `above_x`.
-  std::optional<Interval> interval;
+  /// Contains the change from the regime before: from the low quantile of that one's last x to the
+  /// high one of its own first. Empty for the first.
+  std::optional<Interval> change{};
 };
 
 struct Segmentation {
-  std::vector<Regime> regimes{};       ///< at least one; together they cover the curve
-  std::vector<Boundary> boundaries{};  ///< one fewer
+  std::vector<Regime> regimes{};  ///< at least one; together they cover the curve
   /// Share of the bootstrapped curves with the same number of regimes of the same kinds. Empty, as
   /// are the intervals, where no point has three samples to draw from.
   std::optional<double> stability{};

@@ -117,17 +117,9 @@ std::string plain(double number, int digits) {
   return size >= first_separated ? with_separators(std::move(text)) : text;
 }
 
-std::string with_unit(const std::string& number, const std::string& unit) {
-  return unit.empty() ? number : number + " " + unit;
-}
-
 }  // namespace
 
-std::string clean(std::string_view text) {
-  std::string out;
-  while (!text.empty()) text.remove_prefix(append_first(text, out));
-  return out;
-}
+std::string clean(std::string_view text) { return quotable(text, text.npos); }
 
 std::string quotable(std::string_view text, std::size_t longest) {
   std::string out;
@@ -214,20 +206,8 @@ std::string format_quantity(double value, const std::string& unit) {
   const Scale scale = prefixed_unit(value, unit);
   const bool exact =
       prefixes_of(unit).empty() && value == std::trunc(value) && std::abs(value) < 1e15;
-  return with_unit(plain(value / scale.factor, exact ? 17 : significant_digits), scale.unit);
-}
-
-std::string format_interval(const Interval& interval, const std::string& unit) {
-  if (!std::isfinite(interval.low) || !std::isfinite(interval.high)) return not_finite;
-  const Scale scale =
-      prefixed_unit(std::max(std::abs(interval.low), std::abs(interval.high)), unit);
-  std::string low, high;
-  for (int digits = significant_digits; digits <= 8; ++digits) {
-    low = plain(interval.low / scale.factor, digits);
-    high = plain(interval.high / scale.factor, digits);
-    if (low != high || interval.low == interval.high) break;
-  }
-  return with_unit(fmt::format("{} to {}", low, high), scale.unit);
+  const std::string number = plain(value / scale.factor, exact ? 17 : significant_digits);
+  return scale.unit.empty() ? number : number + " " + scale.unit;
 }
 
 std::string format_axis_value(const std::string& axis, const AxisValue& value) {

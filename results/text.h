@@ -105,10 +105,6 @@ struct Scale {
 /// The prefix that `format_quantity` gives to `typical`.
 Scale prefixed_unit(double typical, const std::string& unit);
 
-/// An interval in a unit, "4.281 to 4.290 TB/s": both ends with the same prefix and with enough
-/// digits to differ.
-std::string format_interval(const Interval& interval, const std::string& unit);
-
 /// The value as text: "float4", "256", "0.5". A whole number on an axis that is named "size" or
 /// ends in "bytes" is shown as bytes: "1 GiB".
 std::string format_axis_value(const std::string& axis, const AxisValue& value);

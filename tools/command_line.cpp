@@ -20,7 +20,6 @@
 #include "results/fail.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
-#include "results/program.h"
 #include "results/text.h"
 #include "tools/programs.h"
 

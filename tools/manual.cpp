@@ -14,7 +14,6 @@
 #include "fleet/run/run.h"
 #include "gate/commands/gate_commands.h"
 #include "results/files.h"
-#include "results/program.h"
 #include "tools/command_line.h"
 #include "tools/commands.h"
 

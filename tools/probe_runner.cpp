@@ -14,7 +14,6 @@
 
 #include "results/document_io.h"
 #include "results/files.h"
-#include "results/program.h"
 #include "results/text.h"
 
 namespace fathom {

@@ -82,7 +82,7 @@ ExitCode report(const ReportArguments& options) {
                 "A report is of one document: give --html for a page of several.");
   const fs::path folder = out.empty() ? files.front().parent_path() / "report" : out;
   const fs::path page = html && !out.empty() ? out : folder / "index.html";
-  std::vector<NamedFile> inputs;
+  NamedFiles inputs;
   for (const fs::path& file : files) inputs.push_back({"a document", file});
   require_distinct(inputs, {{"--out", page}});
   if (!html)

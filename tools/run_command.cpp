@@ -10,7 +10,6 @@
 #include "results/fail.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
-#include "results/program.h"
 #include "results/text.h"
 #include "tools/probe_runner.h"
 

@@ -14,7 +14,7 @@
 
 #include "fleet/run/run.h"
 #include "results/error.h"
-#include "results/program.h"
+#include "results/files.h"
 #include "tools/output_folder.h"
 #include "tools/programs.h"
 

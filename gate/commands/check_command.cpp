@@ -153,7 +153,7 @@ CheckResult stored(const CheckArguments& arguments, const Rules& rules) {
 
 /// No output may be what the check reads, or another output.
 void require_distinct_files(const CheckArguments& arguments) {
-  std::vector<NamedFile> inputs, outputs;
+  NamedFiles inputs, outputs;
   for (const Output& output : arguments.outputs) outputs.push_back({output.flag, output.path});
   outputs.push_back({step_summary, arguments.step_summary_file()});
   for (const std::string& file : arguments.results) inputs.push_back({"the result", file});

@@ -18,7 +18,6 @@
 #include "results/files.h"
 #include "results/flag_checks.h"
 #include "results/text.h"
-#include "results/verdict.h"
 #include "tools/commands.h"
 
 // `fathom baseline` and `fathom history`, which work on a folder of earlier runs, and `fathom

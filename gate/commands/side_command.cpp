@@ -9,7 +9,6 @@
 
 #include "results/fail.h"
 #include "results/files.h"
-#include "results/program.h"
 #include "results/text.h"
 #include "tools/output_folder.h"
 

@@ -60,7 +60,7 @@ std::map<std::string, double> extras(const Readings& readings) {
     result[name] = median(values);
     constexpr std::size_t enough = 6;  // for 95 %, see results/statistics.h
     if (name != "bytes_per_clock" || values.size() < enough) continue;
-    const Interval interval = median_interval(values, 0.95);
+    const Interval interval = median_interval(values);
     result[name + "_low"] = interval.low;
     result[name + "_high"] = interval.high;
   }

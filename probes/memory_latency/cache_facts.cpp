@@ -247,7 +247,7 @@ Fact size_with_code(std::span<const Entry> entries, const Fact& name) {
     fact.method += fmt::format("; of {} of constants and of code together", all);
     return fact;
   }
-  const double other = with_few.cut->boundaries[second].below_x;
+  const double other = with_few.cut->regimes[second].last_x;
   const std::string sizes = fmt::format("{} with {} of constants, {} with {}",
                                         format_bytes(*fact.value), all, format_bytes(other), few);
   if (std::max(other, *fact.value) > same_size * std::min(other, *fact.value))

@@ -30,9 +30,8 @@ std::vector<std::size_t> plateaus(const Curve& c) {
 
 Fact size_at(const Curve& c, std::size_t regime, Fact fact, const char* absent) {
   if (!c.ends(regime)) return unmeasured(fact, no_change(c, absent));
-  const Boundary& boundary = c.cut->boundaries[regime];
-  fact.value = boundary.below_x;
-  fact.interval = boundary.interval;
+  fact.value = c.cut->regimes[regime].last_x;
+  fact.interval = c.cut->regimes[regime + 1].change;
   fact.method = fmt::format(
       "largest working set before the chase's latency leaves its {}; {} regimes by change-point "
       "segmentation of {} points",

@@ -179,7 +179,7 @@ Json to_json(const Entry& entry, CounterNames& names) {
   put(out, "mode", timing.mode);
   put(out, "timer", timing.timer);
   if (timing.launches_per_sample != 1) out["launches"] = timing.launches_per_sample;
-  if (timing.rest > 0) out["rest"] = timing.rest;
+  if (timing.rest > 0) out["rest"] = *timing.rest;
   put(out, "stop", timing.stop);
   put(out, "unchecked", entry.verdict.unchecked);
   return out;

@@ -25,7 +25,6 @@
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/files.h"
-#include "results/program.h"
 
 namespace {
 

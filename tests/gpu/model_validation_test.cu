@@ -3,7 +3,6 @@
 #include "harness/runner.h"
 #include "probes/device/launch.h"
 #include "probes/model_validation/kernels.h"
-#include "results/verdict.h"
 #include "tests/gpu/gpu_fixture.h"
 
 namespace fathom {

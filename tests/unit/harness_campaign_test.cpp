@@ -4,7 +4,6 @@
 #include "probes/model_validation/campaigns.h"
 #include "results/document_fields.h"
 #include "results/fields.h"
-#include "results/verdict.h"
 #include "tests/golden/golden.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_entries.h"

@@ -6,7 +6,6 @@
 #include "probes/launch_overhead/kernels.h"
 #include "probes/memory_bandwidth/kernels.h"
 #include "probes/memory_latency/chain.h"
-#include "results/verdict.h"
 #include "tests/testing.h"
 
 using namespace fathom;

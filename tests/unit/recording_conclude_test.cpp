@@ -4,9 +4,9 @@
 #include "probes/claims.h"
 #include "results/document_io.h"
 #include "results/findings.h"
-#include "results/verdict.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
+#include "tests/unit/sample_document.h"
 
 using namespace fathom;
 

@@ -1,6 +1,7 @@
 #include "results/findings.h"
 
 #include "results/document_io.h"
+#include "sample_document.h"
 #include "tests/testing.h"
 
 using namespace fathom;

@@ -173,6 +173,41 @@ void compare(const Document& sample) {
   CHECK(accepted > 100);
 }
 
+/// What any member can be made of.
+struct Anything {
+  template <class Member>
+  operator Member() const;
+};
+
+template <class Object, class... Members>
+constexpr std::size_t members_of() {
+  if constexpr (requires { Object{Members()..., Anything()}; })
+    return members_of<Object, Members..., Anything>();
+  else
+    return sizeof...(Members);
+}
+
+template <class List>
+constexpr std::size_t fields_in(const List& list) {
+  std::size_t count = 0;
+  for_each_field(list, [&](const auto& item) {
+    if constexpr (requires { item.list; })
+      count += fields_in(item.list);
+    else
+      ++count;
+  });
+  return count;
+}
+
+template <class... Objects>
+constexpr bool are_whole = ((members_of<Objects>() == fields_in(fields_of<Objects>)) && ...);
+
+static_assert(
+    are_whole<Metric, Interval, Bound, Expectation, Opponent, Counter, Range, Telemetry, Timing,
+              Profile, Verdict, Entry, Fingerprint, DeviceBound, PlotMarker, PlotStretch, PlotLevel,
+              Term, MemoryLevel, View, ProbeSummary, Claim, Published, Fact, Document>,
+    "a member that is in no list is neither written nor read");
+
 }  // namespace
 
 TEST_CASE("The schema's check accepts what a library for JSON Schema does", "[results]") {

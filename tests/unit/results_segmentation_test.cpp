@@ -1,6 +1,7 @@
 #include "results/statistics.h"
 
 #include "results/findings.h"
+#include "sample_document.h"
 #include "tests/testing.h"
 
 using namespace fathom;
@@ -150,10 +151,10 @@ TEST_CASE("Boundaries and levels are where they were planted", "[segmentation]")
     if (kinds_of(found) != three.kinds) continue;
     stability += *found.stability / seeds;
     // The changes lie after the points 11 and 27.
-    const Boundary &l1 = found.boundaries[0], &l2 = found.boundaries[1];
-    exact += l1.below_x == curve[11].x && l1.above_x == curve[12].x && l2.below_x == curve[27].x;
-    covered += l1.interval->low <= curve[11].x && l1.interval->high >= curve[12].x &&
-               l2.interval->low <= curve[27].x && l2.interval->high >= curve[28].x;
+    const Regime &l1 = found.regimes[0], &l2 = found.regimes[1], &dram = found.regimes[2];
+    exact += l1.last_x == curve[11].x && l2.first_x == curve[12].x && l2.last_x == curve[27].x;
+    covered += l2.change->low <= curve[11].x && l2.change->high >= curve[12].x &&
+               dram.change->low <= curve[27].x && dram.change->high >= curve[28].x;
     levels += found.regimes[1].interval->low <= 210 && found.regimes[1].interval->high >= 210;
     CHECK_THAT(found.regimes[1].level, WithinRel(210, 0.02));
   }
@@ -210,8 +211,8 @@ TEST_CASE("Shares that a cache keeps are lines in the scale of shares", "[segmen
     return rate([&](std::uint64_t seed) {
       const Segmentation found = cut(draw(xs, cache, {1, 0, noise}, seed), scale);
       return kinds_of(found) == Kinds{plateau, ramp, ramp} &&
-             std::abs(found.boundaries[0].below_x - 30) < 2 &&
-             std::abs(found.boundaries[1].below_x - 58) < 4;
+             std::abs(found.regimes[0].last_x - 30) < 2 &&
+             std::abs(found.regimes[1].last_x - 58) < 4;
     });
   };
   CHECK(right(0, RampScale::share) == 100);
@@ -233,8 +234,8 @@ TEST_CASE("Curves of few points, and of points that repeat", "[segmentation]") {
   const Segmentation halves =
       segment(Curve{{1, {10}}, {2, {10}}, {4, {10}}, {8, {90}}, {16, {90}}, {32, {90}}});
   REQUIRE(kinds_of(halves) == Kinds{plateau, plateau});
-  CHECK(halves.boundaries[0].below_x == 4);
-  CHECK(halves.boundaries[0].above_x == 8);
+  CHECK(halves.regimes[0].last_x == 4);
+  CHECK(halves.regimes[1].first_x == 8);
 
   const Curve curve = draw(three, 40, {24, 0.02, 0.01}, 2);
   Curve split;
@@ -242,7 +243,7 @@ TEST_CASE("Curves of few points, and of points that repeat", "[segmentation]") {
     for (const double sample : point.samples) split.push_back({point.x, {sample}});
   const Segmentation whole = segment(curve), same = segment(split);
   CHECK(kinds_of(same) == kinds_of(whole));
-  CHECK(same.boundaries[0].interval == whole.boundaries[0].interval);
+  CHECK(same.regimes[1].change == whole.regimes[1].change);
 }
 
 TEST_CASE("Every change is found, of few points and of many", "[segmentation]") {

@@ -1,6 +1,4 @@
-#include "results/verdict.h"
-
-#include "results/document.h"
+#include "sample_document.h"
 #include "tests/golden/golden.h"
 #include "tests/testing.h"
 

@@ -1,9 +1,20 @@
 #pragma once
 
+#include "results/document_fields.h"
 #include "results/document_io.h"
 #include "results/findings.h"
 #include "results/statistics.h"
-#include "results/verdict.h"
+
+namespace fathom {
+
+/// Equal in every field, which are all their members (results_schema_test.cpp).
+template <Listed Value>
+requires(!requires { typename Value::first_type; }) bool operator==(const Value& a,
+                                                                    const Value& b) {
+  return write_fields(a) == write_fields(b);
+}
+
+}  // namespace fathom
 
 namespace fathom::sample {
 

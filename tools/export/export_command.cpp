@@ -53,7 +53,7 @@ std::vector<ExportedFigure> exported_figures(const Document& document) {
       figures.push_back({fact, verdict.status == VerdictStatus::noisy});
     }
   if (document.source == Source::replay)
-    for (ExportedFigure& figure : figures) figure.fact.id.insert(0, keys::replay_prefix);
+    for (ExportedFigure& figure : figures) figure.fact.id.insert(0, replay_prefix);
   return figures;
 }
 
@@ -116,8 +116,8 @@ void require_facts(const Document& document, const std::string& format) {
 std::string machine_export(const Document& document) {
   require_facts(document, "machine");
   const ExportJson whole = to_json(document);
-  const ExportJson& run = whole.at("context").at(keys::own);
-  ExportJson facts = whole.at(keys::own).at("facts");
+  const ExportJson& run = whole.at("context").at("fathom");
+  ExportJson facts = whole.at("fathom").at("facts");
   const reports::Notes notes(document);
   for (ExportJson& fact : facts) {
     fact["noisy"] = notes.is_noisy(fact["evidence"]);

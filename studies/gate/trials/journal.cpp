@@ -30,7 +30,7 @@ static void to_json(OrderedJson& json, const JudgedMetric& metric) {
           {"fault", metric.planted.fault},
           {"size", metric.planted.size},
           {"outcome", metric.outcome},
-          {"worse", or_null(metric.worse)}};
+          {"worse", write_fields(metric.worse)}};
 }
 
 static void from_json(const OrderedJson& json, JudgedMetric& metric) {

@@ -16,11 +16,13 @@ namespace fathom::gate {
 /// `unchanged`: nothing. `slowed`: some metrics of the head do a little more work. `faults`: some
 /// of them have a real fault. `disturbed`: nothing but another load beside it.
 enum class TrialKind { unchanged, slowed, faults, disturbed };
+FATHOM_WORDS(TrialKind, "unchanged", "slowed", "faults", "disturbed")
 
 /// When the other load runs. `once`: from a random moment to another. `bursts`: on and off for
 /// seconds. `sides`: beside four of five of the head's rounds and one of five of the base's.
 /// `head`: beside all the head's and none of the base's, which is as bad as it can be.
 enum class LoadPattern { once, bursts, sides, head };
+FATHOM_WORDS(LoadPattern, "once", "bursts", "sides", "head")
 
 /// Throws Error(bad_input) for a name that is none.
 TrialKind trial_kind(const std::string& name);
@@ -63,10 +65,3 @@ TrialPlan plan_trial(const TrialOptions& options, const std::vector<std::string>
 std::string victim_flags(const std::vector<Planted>& planted);
 
 }  // namespace fathom::gate
-
-template <>
-inline constexpr auto fathom::enum_words<fathom::gate::TrialKind> =
-    std::to_array<std::string_view>({"unchanged", "slowed", "faults", "disturbed"});
-template <>
-inline constexpr auto fathom::enum_words<fathom::gate::LoadPattern> =
-    std::to_array<std::string_view>({"once", "bursts", "sides", "head"});
