@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "harness/counters/counters_active.h"
+#include "harness/counters/catalogue.h"
 #include "harness/cuda_check.h"
 #include "harness/cuda_handles.h"
 #include "harness/host_timer.h"

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "harness/buffers.h"
-#include "harness/counters/counters_active.h"
+#include "harness/counters/catalogue.h"
 #include "harness/cuda_check.h"
 #include "harness/host_timer.h"
 #include "results/statistics.h"
