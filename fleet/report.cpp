@@ -27,16 +27,6 @@ using reports::Table;
 
 constexpr std::size_t most_worst = 10, most_listed = 200;  ///< rows of a table of cards or files
 
-/// Columns of text, and of figures those whose header begins with ">".
-Table table_of(std::initializer_list<std::string_view> headers) {
-  std::vector<Table::Column> columns;
-  for (const std::string_view header : headers)
-    columns.push_back(header.starts_with('>')
-                          ? Table::Column{std::string(header.substr(1)), reports::Align::right}
-                          : Table::Column{std::string(header)});
-  return Table(columns);
-}
-
 void write_rest(Page& page, std::size_t all) {
   if (all > most_listed)
     page.paragraph(fmt::format("And {} more: all are in `fleet.json`.", all - most_listed));
@@ -61,8 +51,8 @@ struct Pool {
 
 void write_worst(Page& page, const Fleet& fleet, const Outliers& outliers) {
   const std::size_t named = outliers.named();
-  Table table = table_of({"Card", "Metric", "When", ">Figure", ">Worse by", ">Score", ">Named from",
-                          "Likely cause", ">Metrics"});
+  Table table({"Card", "Metric", "When", ">Figure", ">Worse by", ">Score", ">Named from",
+               "Likely cause", ">Metrics"});
   for (const CardScore& card : outliers.cards) {  // the named come first
     if (table.rows() == std::clamp(named, most_worst, most_listed)) break;
     if (card.worst.limit == 0) continue;
@@ -88,7 +78,7 @@ void write_worst(Page& page, const Fleet& fleet, const Outliers& outliers) {
 void write_problems(Page& page, const Fleet& fleet) {
   if (fleet.problems.empty()) return;
   page.heading(2, "Missing and incomplete", "missing");
-  Table table = table_of({"What", "Why", ">Exit code"});
+  Table table({"What", "Why", ">Exit code"});
   for (const auto& [what, reason, exit_code] :
        std::span(fleet.problems).first(std::min(most_listed, fleet.problems.size())))
     table.add_row(
@@ -98,7 +88,7 @@ void write_problems(Page& page, const Fleet& fleet) {
 }
 
 void write_settings(Page& page, const Fleet& fleet) {
-  Table table = table_of({"Model", "Setting", "Value", ">Cards", "Which"});
+  Table table({"Model", "Setting", "Value", ">Cards", "Which"});
   const auto name = [&](std::size_t gpu) { return name_of(fleet.gpus[gpu]); };
   for (const auto& [model, setting, values] : differing_settings(fleet))
     for (const auto& [value, gpus] : values)
@@ -132,7 +122,7 @@ void write_losses(Page& page, const Fleet& fleet) {
       "Each GPU by itself, its host's others idle, then all of the host at once. They share power, "
       "PCIe switches and the host's memory; below 0 it was better together.");
   std::ranges::stable_sort(losses, std::greater{}, [](const auto& loss) { return get<0>(loss); });
-  Table table = table_of({"Metric", ">Cards", ">Typical loss", ">Largest loss", "Of"});
+  Table table({"Metric", ">Cards", ">Typical loss", ">Largest loss", "Of"});
   for (const auto& [typical, metric, cards] : losses)
     table.add_row({code(fleet.metrics[metric].name), std::to_string(cards.values.size()),
                    gap_text(typical), gap_text(cards.worst), escape_text(name_of(*cards.whose))});
@@ -155,8 +145,7 @@ void write_link_facts(Page& page, const std::vector<HostLinks>& hosts) {
       row->hosts.add(*fact.value, fact.better, &links);
       if (fact.bound) row->bound = fact.bound;
     }
-  Table table =
-      table_of({"Between", "What", ">Hosts", ">Median", ">Worst", "On", ">Bound", ">Of bound"});
+  Table table({"Between", "What", ">Hosts", ">Median", ">Worst", "On", ">Bound", ">Of bound"});
   std::map<std::string, std::vector<std::string>> missing;
   for (const auto& [fact, pool, bound] : rows) {
     const auto typical = median_or_none(pool.values);
@@ -184,8 +173,8 @@ void write_pairs(Page& page, const std::vector<HostLinks>& hosts) {
     for (const LinkPair& pair : links.pairs)
       if (pair.value)
         kinds[links.kinds[pair.kind]].add(*pair.value, Better::higher, {&links, &pair});
-  Table table = table_of({"Engine", "Direction", ">Pairs", ">Median", ">Slowest", ">Of the median",
-                          ">Of bound", "Which"});
+  Table table({"Engine", "Direction", ">Pairs", ">Median", ">Slowest", ">Of the median",
+               ">Of bound", "Which"});
   std::vector<std::string> slow;
   for (const auto& [kind, pairs] : kinds) {
     const auto& [engine, direction, unit] = kind;
@@ -211,7 +200,7 @@ void write_distributions(Page& page, const Fleet& fleet, const Outliers& outlier
   auto sorted = outliers.distributions;
   std::ranges::stable_sort(sorted, std::greater{}, &Distribution::spread);
   for (std::size_t group = 0; group < outliers.groups.size(); ++group) {
-    Table table = table_of(
+    Table table(
         {"Metric", ">Cards", ">Median", ">Spread", ">Best 1 %", ">Worst 1 %", ">Worst 0.1 %"});
     constexpr std::size_t most = 1000;
     for (const Distribution& d : sorted) {
@@ -233,10 +222,10 @@ void write_distributions(Page& page, const Fleet& fleet, const Outliers& outlier
 /// All cards and figures of one host.
 void write_host(Page& page, const Fleet& fleet, const std::string& host) {
   page.heading(1, escape_text("Host " + host), "host");
-  Table health = table_of({"Card", "Status", ">SM clock", ">Power", ">Power limit", ">Temperature",
-                           "Held down by", "PCIe", ">ECC errors"});
+  Table health({"Card", "Status", ">SM clock", ">Power", ">Power limit", ">Temperature",
+                "Held down by", "PCIe", ">ECC errors"});
   std::vector<const GpuSummary*> cards;
-  std::vector<Table::Column> header{{"Metric"}};
+  std::vector<std::string> header{"Metric"};
   for (const GpuSummary& s : fleet.gpus) {
     if (s.host != host) continue;
     cards.push_back(&s);
@@ -252,7 +241,7 @@ void write_host(Page& page, const Fleet& fleet, const std::string& host) {
                         : "–",
                     quantity(h.uncorrected_ecc_errors, "")});
     for (const char* state : {"alone", "together"})
-      header.push_back({fmt::format("GPU {} {}", s.gpu, state), reports::Align::right});
+      header.push_back(fmt::format(">GPU {} {}", s.gpu, state));
   }
   page.table("State", health);
   Table table(header);

@@ -215,7 +215,6 @@ std::string terminal_table(const CheckResult& result) {
 }
 
 std::string markdown_summary(const CheckResult& result) {
-  using reports::Align;
   reports::Page page(false);
   page.heading(1, "fathom check: " + escape_text(headline(result)), "check");
   page.paragraph(escape_text(method(result)) + " " +
@@ -230,12 +229,11 @@ std::string markdown_summary(const CheckResult& result) {
     reports::Table table(
         {{"Outcome"},
          {"Metric"},
-         {"Base", Align::right},
-         {"Head", Align::right},
-         {"Change", Align::right},
-         {fmt::format("Interval, {} unless said", format_percent(interval_confidence)),
-          Align::right},
-         {pictures[0]},
+         ">Base",
+         ">Head",
+         ">Change",
+         fmt::format(">Interval, {} unless said", format_percent(interval_confidence)),
+         pictures[0],
          {"Why"}});
     for (const MetricDecision* metric : metrics)
       table.add_row({std::string(to_string(metric->outcome)), reports::code(metric->name),

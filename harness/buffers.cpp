@@ -30,6 +30,11 @@ struct BufferPool::Block {
   std::optional<Fill> filled_as;  // empty: an output
 
   std::byte* data() const { return base.get() + guard_bytes; }
+  /// Puts the upper guard there.
+  void end_at(std::size_t end, cudaStream_t stream) {
+    bytes = end;
+    FATHOM_CUDA(cudaMemsetAsync(data() + end, guard_byte, guard_bytes, stream));
+  }
 };
 
 BufferPool::BufferPool(int device_ordinal, cudaStream_t stream, std::uint64_t seed)
@@ -82,17 +87,12 @@ BufferPool::Block& BufferPool::allocate(const std::string& role, std::size_t byt
   return block;
 }
 
-void BufferPool::end_at(Block& block, std::size_t bytes) {
-  block.bytes = bytes;
-  FATHOM_CUDA(cudaMemsetAsync(block.data() + bytes, guard_byte, guard_bytes, stream_));
-}
-
 Buffer BufferPool::input(const std::string& role, std::size_t bytes, Fill fill) {
   Block& block = allocate(role, bytes);
   if (block.filled_as != fill) {
     fill_random_data(block.data(), block.capacity, fill, hash(role, seed_), stream_);
     block.filled_as = fill;
-    end_at(block, block.capacity);
+    block.end_at(block.capacity, stream_);
   }
   return {block.data(), bytes};
 }
@@ -100,7 +100,7 @@ Buffer BufferPool::input(const std::string& role, std::size_t bytes, Fill fill) 
 Buffer BufferPool::output(const std::string& role, std::size_t bytes) {
   Block& block = allocate(role, bytes);
   block.filled_as.reset();
-  end_at(block, bytes);
+  block.end_at(bytes, stream_);
   return {block.data(), bytes};
 }
 

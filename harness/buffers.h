@@ -78,8 +78,6 @@ class BufferPool {
  private:
   struct Block;
   Block& allocate(const std::string& role, std::size_t bytes);
-  /// Puts the upper guard there.
-  void end_at(Block& block, std::size_t bytes);
   int device_;
   cudaStream_t stream_;
   std::uint64_t seed_;

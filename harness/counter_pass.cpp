@@ -23,12 +23,13 @@ std::vector<std::string> roles_of(const Case& c) {
   return names;
 }
 
-/// Puts the case's counters into its entry, each as `reading` says of its role.
-template <class ReadingOf>
-void put_counters(Measured& measured, const ReadingOf& reading_of) {
+/// Puts the case's counters into its entry; `problem`: why there are no readings.
+void put_counters(Measured& measured, const CounterSession::Readings& readings,
+                  const std::string& problem = "") {
   measured.entry.counters.clear();
   for (const CounterRequest& request : measured.c->counters) {
-    const CounterReading reading = reading_of(request.role);
+    const CounterReading reading =
+        problem.empty() ? readings.at(request.role) : CounterReading{"", problem};
     measured.entry.counters.push_back({request.role, reading.metric, role(request.role).unit,
                                        reading.value, reading.reason, request.expected,
                                        request.tolerance, request.model});
@@ -122,15 +123,11 @@ void Runner::collect_counters(std::span<Measured* const> cases,
         };
         const auto readings =
             session.collect_batch(prepare, some.size(), [&](std::size_t) { workload.launch(); });
-        for (std::size_t i = 0; i < some.size(); ++i)
-          put_counters(*some[i], [&](const std::string& role) { return readings[i].at(role); });
+        for (std::size_t i = 0; i < some.size(); ++i) put_counters(*some[i], readings[i]);
       }
     } catch (const CounterError& error) {
       note(error);
-      for (Measured* measured : group)
-        put_counters(*measured, [&](const std::string&) {
-          return CounterReading{"", error.what()};
-        });
+      for (Measured* measured : group) put_counters(*measured, {}, error.what());
     }
   }
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "harness/cuda_device.h"
+#include "harness/doctor.h"
 #include "results/fail.h"
 
 namespace fathom {

@@ -8,7 +8,6 @@
 #include <stdexcept>
 
 #include "harness/cuda_check.h"
-#include "harness/cuda_device.h"
 #include "harness/doctor.h"
 #include "models/bandwidth.h"
 #include "models/occupancy.h"
@@ -215,7 +214,7 @@ DeviceFacts assemble_device_facts(const CudaDevice& cuda, const NvmlLibrary& nvm
   static_cast<CudaDevice&>(facts) = cuda;
   // The higher of the two sources: a bound must hold whatever clock the GPU can reach.
   const auto nvml_clock = [&gpu](NvmlClock which) {
-    return gpu ? gpu->clock_max_hz(which).value_or(0) : 0;
+    return gpu ? gpu->clock_hz(which, NvmlClockKind::highest).value_or(0) : 0;
   };
   facts.sm_clock_max_hz = std::max(cuda.sm_clock_max_hz, nvml_clock(NvmlClock::sm));
   facts.memory_clock_max_hz = std::max(cuda.memory_clock_max_hz, nvml_clock(NvmlClock::memory));

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "harness/cuda_device.h"
 #include "harness/device_facts.h"
 #include "harness/doctor.h"
 #include "results/document_io.h"

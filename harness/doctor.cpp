@@ -11,11 +11,16 @@
 
 #include "harness/counters/range_profiler.h"
 #include "harness/cuda_check.h"
-#include "harness/cuda_device.h"
 #include "harness/timing.h"
-#include "results/fields.h"
+#include "results/document_fields.h"
 
 namespace fathom {
+
+template <>
+inline constexpr auto enum_words<CheckStatus> = std::to_array<std::string_view>({"ok", "warn",
+                                                                                 "fail", "skip"});
+FATHOM_FIELDS(Check, "", "", id, status, gpu, what, detail, what_to_do);
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -136,11 +141,11 @@ std::vector<Check> check_gpu(int ordinal, const Reading<NvmlDevice>& found) {
                 "Ask for a whole GPU (passthrough) to measure the hardware itself.");
   });
 
-  look("clocks", "Clocks", gpu.clock_max_hz(NvmlClock::sm), [&](double most) {
+  look("clocks", "Clocks", gpu.clock_hz(NvmlClock::sm, NvmlClockKind::highest), [&](double most) {
     const std::string detail =
         fmt::format("SM {} of {:.0f} MHz", mhz(gpu.clock_hz(NvmlClock::sm)), most / megahertz);
-    const auto set = gpu.application_clock_hz(NvmlClock::sm);
-    const auto normal = gpu.default_application_clock_hz(NvmlClock::sm);
+    const auto set = gpu.clock_hz(NvmlClock::sm, NvmlClockKind::set);
+    const auto normal = gpu.clock_hz(NvmlClock::sm, NvmlClockKind::set_by_default);
     if (!set || !normal || *set >= *normal) return ok(detail);
     return warn(
         fmt::format("{}; the application clock is set to {} MHz, below its default of {} MHz",
@@ -227,40 +232,20 @@ std::vector<Check> run_doctor(std::optional<int> only) {
   return checks;
 }
 
-Json to_json(const std::vector<Check>& checks) {
-  constexpr const char* statuses[] = {"ok", "warn", "fail", "skip"};
-  Json list = Json::array();
-  for (const Check& check : checks)
-    list.push_back({{"id", check.id},
-                    {"status", statuses[static_cast<int>(check.status)]},
-                    {"gpu", write_fields(check.gpu)},
-                    {"what", check.what},
-                    {"detail", check.detail},
-                    {"what_to_do", check.what_to_do}});
-  return {{"checks", std::move(list)}};
-}
+Json to_json(const std::vector<Check>& checks) { return {{"checks", write_fields(checks)}}; }
 
 Json health_json(const Reading<NvmlDevice>& gpu) {
-  Json health{{"pcie_generation", nullptr},
-              {"pcie_width", nullptr},
-              {"uncorrected_ecc_errors", nullptr},
-              {"remapped_rows", nullptr},
-              {"remapping_failed", false},
-              {"remapping_pending", false},
-              {"processes", nullptr}};
-  if (!gpu) return health;
-  if (const auto link = gpu->pcie_link()) {
-    health["pcie_generation"] = link->generation_max;
-    health["pcie_width"] = link->width;
-  }
-  if (const auto errors = gpu->uncorrected_ecc_errors()) health["uncorrected_ecc_errors"] = *errors;
-  if (const auto rows = gpu->remapped_rows()) {
-    health["remapped_rows"] = rows->corrected + rows->uncorrected;
-    health["remapping_failed"] = rows->failed;
-    health["remapping_pending"] = rows->pending;
-  }
-  if (const auto processes = gpu->compute_processes()) health["processes"] = processes->size();
-  return health;
+  const auto link = gpu ? gpu->pcie_link() : Reading<NvmlPcieLink>{};
+  const auto rows = gpu ? gpu->remapped_rows() : Reading<NvmlRemappedRows>{};
+  const auto errors = gpu ? gpu->uncorrected_ecc_errors() : Reading<std::uint64_t>{};
+  const auto processes = gpu ? gpu->compute_processes() : Reading<std::vector<NvmlProcess>>{};
+  return {{"pcie_generation", link ? Json(link->generation_max) : Json()},
+          {"pcie_width", link ? Json(link->width) : Json()},
+          {"uncorrected_ecc_errors", or_null(errors.value)},
+          {"remapped_rows", rows ? Json(rows->corrected + rows->uncorrected) : Json()},
+          {"remapping_failed", rows && rows->failed},
+          {"remapping_pending", rows && rows->pending},
+          {"processes", processes ? Json(processes->size()) : Json()}};
 }
 
 Json gpus_json(const NvmlLibrary& nvml) {

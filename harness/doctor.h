@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <array>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -8,8 +10,27 @@
 
 #include "harness/device_facts.h"
 #include "harness/nvml_library.h"
+#include "results/error.h"
 
 namespace fathom {
+
+/// Number of GPUs that CUDA can use, and the status if there is none (see `explain_no_gpu`).
+struct CudaDeviceCount {
+  int count = 0;
+  cudaError_t status = cudaSuccess;
+};
+CudaDeviceCount count_cuda_devices();
+
+/// What a failed CUDA call means to the user: the exit code of its cause, and what to do.
+struct CudaFailure {
+  ExitCode code;
+  std::string cause;   ///< a main clause without its full stop, or "cudaErrorX (its text)"
+  std::string remedy;  ///< imperative, without a full stop
+};
+CudaFailure explain_cuda_error(cudaError_t status);
+/// Why CUDA found no GPU: no driver, driver too old, a lost GPU, ...
+CudaFailure explain_no_gpu(cudaError_t status, const CudaVersions& versions,
+                           const NvmlLibrary& nvml);
 
 /// `skip`: could not be checked, or does not apply here.
 enum class CheckStatus { ok, warn, fail, skip };

@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "harness/counters/counters_active.h"
+#include "harness/counters/catalogue.h"
 #include "harness/cuda_check.h"
 #include "harness/cuda_handles.h"
 #include "harness/host_timer.h"
@@ -242,14 +242,13 @@ SustainedTurns run_sustained(std::span<const Workload> workloads, const Sustaine
   return turns;
 }
 
-Runner::Rounds Runner::sample_under_load(const Case& c, const std::vector<Workload>& workloads,
-                                         Entry& entry) {
+Samples Runner::sample_under_load(const Case& c, const std::vector<Workload>& workloads,
+                                  Entry& entry) {
   telemetry_.start();
   const auto& load = std::get<SustainedLoad>(c.mode);
   const SustainedTurns turns = run_sustained(workloads, load, stream_.get(), telemetry_);
-  Rounds rounds;
-  rounds.telemetry = telemetry_.stop();
-  Samples& samples = rounds.samples;
+  Samples samples;
+  samples.telemetry = telemetry_.stop();
   samples.of_workload.resize(turns.size());
   for (std::size_t w = 0; w < turns.size(); ++w) {
     for (const SustainedTurn& turn : turns[w]) samples.of_workload[w].push_back(turn.seconds);
@@ -265,7 +264,7 @@ Runner::Rounds Runner::sample_under_load(const Case& c, const std::vector<Worklo
   // There and back is a round.
   const std::span<const double> seconds = samples.seconds;
   for (std::size_t i = 0; i < seconds.size(); i += 2) {
-    rounds.medians.push_back(
+    samples.medians.push_back(
         median(seconds.subspan(i, std::min(seconds.size() - i, std::size_t{2}))));
   }
   samples.timing.mode = "sustained";
@@ -275,7 +274,7 @@ Runner::Rounds Runner::sample_under_load(const Case& c, const std::vector<Worklo
       static_cast<int>(std::max(1.0, load.turn_s / median(samples.seconds)));
   samples.timing.elapsed_s =
       load.lead_in_s + load.turns * load.turn_s * static_cast<double>(turns.size());
-  return rounds;
+  return samples;
 }
 
 Runner::Wrong Runner::measure_energy(const Case& c, Entry& entry) {

@@ -11,11 +11,11 @@ namespace {
 
 /// nvmlFieldValue_t.
 struct FieldValue {
-  unsigned field, scope;
-  long long timestamp, latency_us;
-  unsigned value_type;
-  int status;
-  unsigned value, upper_half;  // of what may have 64 bits; those below have 32
+  unsigned field, scope = 0;
+  long long timestamp = 0, latency_us = 0;
+  unsigned value_type = 0;
+  int status = 0;
+  unsigned value = 0, upper_half = 0;  // of what may have 64 bits; those below have 32
 };
 static_assert(sizeof(FieldValue) == 40);
 constexpr unsigned field_power_instant = 186;
@@ -44,8 +44,7 @@ std::string to_string(NvmlStatus status) {
 }
 
 Reading<double> NvmlDevice::power_w() const {
-  FieldValue field{};
-  field.field = field_power_instant;
+  FieldValue field{field_power_instant};
   const NvmlStatus status = call("nvmlDeviceGetFieldValues", 1, &field);
   if (status == NvmlStatus::success && field.status == 0) return {field.value * 1e-3, status};
   return milli("nvmlDeviceGetPowerUsage");
@@ -78,9 +77,7 @@ Reading<NvmlPcieLink> NvmlDevice::pcie_link() const {
 }
 
 Reading<NvmlNvLinks> NvmlDevice::nvlinks() const {
-  FieldValue fields[2]{};
-  fields[0].field = field_nvlink_count;
-  fields[1].field = field_nvlink_speed;
+  FieldValue fields[]{{field_nvlink_count}, {field_nvlink_speed}};
   const NvmlStatus status = call("nvmlDeviceGetFieldValues", 2, &fields[0]);
   if (status != NvmlStatus::success) return {std::nullopt, status};
   if (fields[0].status != 0) return {std::nullopt, static_cast<NvmlStatus>(fields[0].status)};

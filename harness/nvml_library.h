@@ -64,6 +64,8 @@ Reading<T> reading_of(NvmlStatus status, T value) {
 }
 
 enum class NvmlClock : unsigned { sm = 1, memory = 2 };
+/// `set`: what the user set as the clock under load; it is the default where nothing is set.
+enum class NvmlClockKind { current, highest, set, set_by_default };
 
 /// A mode that takes effect after a reset: what holds now and what will.
 struct NvmlMode {
@@ -156,16 +158,11 @@ class NvmlLibrary {
 class NvmlDevice {
  public:
   Reading<std::string> vbios() const { return nvml_.text("nvmlDeviceGetVbiosVersion", device_); }
-  Reading<double> clock_hz(NvmlClock which) const { return clock("nvmlDeviceGetClockInfo", which); }
-  Reading<double> clock_max_hz(NvmlClock which) const {
-    return clock("nvmlDeviceGetMaxClockInfo", which);
-  }
-  /// What the user set as the clock under load; equals the default where nothing is set.
-  Reading<double> application_clock_hz(NvmlClock which) const {
-    return clock("nvmlDeviceGetApplicationsClock", which);
-  }
-  Reading<double> default_application_clock_hz(NvmlClock which) const {
-    return clock("nvmlDeviceGetDefaultApplicationsClock", which);
+  Reading<double> clock_hz(NvmlClock which, NvmlClockKind kind = NvmlClockKind::current) const {
+    constexpr const char* functions[] = {"nvmlDeviceGetClockInfo", "nvmlDeviceGetMaxClockInfo",
+                                         "nvmlDeviceGetApplicationsClock",
+                                         "nvmlDeviceGetDefaultApplicationsClock"};
+    return scaled<unsigned>(1e6, functions[static_cast<int>(kind)], static_cast<unsigned>(which));
   }
   /// Bits of nvmlClocksEventReasons; see `throttle_reason_names`.
   Reading<std::uint64_t> clock_event_reasons() const {
@@ -232,9 +229,6 @@ class NvmlDevice {
   template <class T = unsigned>
   Reading<double> milli(const char* function) const {
     return scaled<T>(1e-3, function);
-  }
-  Reading<double> clock(const char* function, NvmlClock which) const {
-    return scaled<unsigned>(1e6, function, static_cast<unsigned>(which));
   }
   Reading<NvmlMode> mode(const char* function) const;
 

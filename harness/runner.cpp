@@ -50,17 +50,19 @@ void append(Samples& all, const Samples& round) {
   const auto cut = [](const std::string& stop) {
     return stop == "time limit" ? 2 : stop == "sample limit" ? 1 : 0;
   };
+  const auto add = [](std::vector<double>& to, const std::vector<double>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
   if (all.of_workload.empty()) {
     all = round;
     return;
   }
-  for (std::size_t w = 0; w < all.of_workload.size(); ++w) {
-    all.of_workload[w].insert(all.of_workload[w].end(), round.of_workload[w].begin(),
-                              round.of_workload[w].end());
-  }
-  all.seconds.insert(all.seconds.end(), round.seconds.begin(), round.seconds.end());
-  all.sm_clocks_hz.insert(all.sm_clocks_hz.end(), round.sm_clocks_hz.begin(),
-                          round.sm_clocks_hz.end());
+  for (std::size_t w = 0; w < all.of_workload.size(); ++w)
+    add(all.of_workload[w], round.of_workload[w]);
+  add(all.seconds, round.seconds);
+  add(all.sm_clocks_hz, round.sm_clocks_hz);
+  add(all.medians, round.medians);
+  all.telemetry = round.telemetry;
   all.timing.warm_up_launches += round.timing.warm_up_launches;
   all.timing.elapsed_s += round.timing.elapsed_s;
   // The longer one says more: that launches were not held back from some round on.
@@ -144,8 +146,7 @@ std::vector<Workload> Runner::prepare_and_verify(const Case& c, Wrong& wrong) {
   return workloads;
 }
 
-Runner::Rounds Runner::sample_in_rounds(const Case& c, std::vector<Workload>& workloads,
-                                        Wrong& wrong) {
+Samples Runner::sample_in_rounds(const Case& c, std::vector<Workload>& workloads, Wrong& wrong) {
   const TimingPolicy policy = policy_for(c, policy_);
   const TimingPolicy round = one_round_of(policy);
   const std::size_t moving = context_.buffers().bytes_that_move();
@@ -155,14 +156,14 @@ Runner::Rounds Runner::sample_in_rounds(const Case& c, std::vector<Workload>& wo
                       return !workload.read_sample && !workload.host_paced && workload.capturable;
                     });
   const int places = many ? places_in_a_round(moving, device_.l2_bytes) : 1;
-  Rounds rounds;
+  Samples all;
   for (int r = 0; r < policy.rounds; ++r) {
     std::vector<std::vector<Workload>> in_places(workloads.size());
     for (int place = r * places; place < (r + 1) * places; ++place) {
       if (place > 0 && moving > 0) {
         context_.buffers().set_placement(place);
         workloads = prepare_and_verify(c, wrong);
-        if (wrong) return rounds;
+        if (wrong) return all;
       }
       for (std::size_t w = 0; w < workloads.size(); ++w) in_places[w].push_back(workloads[w]);
     }
@@ -170,17 +171,17 @@ Runner::Rounds Runner::sample_in_rounds(const Case& c, std::vector<Workload>& wo
     for (std::vector<Workload>& of_one : in_places)
       sampled.push_back(taking_turns(std::move(of_one)));
     r == 0 ? telemetry_.start() : telemetry_.resume();
-    const Samples samples = sampler_.sample(sampled, c.cache, round, rounds.samples.launches);
-    rounds.telemetry = telemetry_.stop();
-    rounds.medians.push_back(median(samples.of_workload[0]));
-    append(rounds.samples, samples);
+    Samples samples = sampler_.sample(sampled, c.cache, round, all.launches);
+    samples.telemetry = telemetry_.stop();
+    samples.medians = {median(samples.of_workload[0])};
+    append(all, samples);
   }
   // What one round alone could not know: whether the rounds together are sure of their median.
-  if (narrow_enough(rounds.samples.of_workload, policy.target_relative_half_width))
-    rounds.samples.timing.stop = "converged";
-  else if (rounds.samples.timing.stop == "converged")
-    rounds.samples.timing.stop = "round limit";
-  return rounds;
+  if (narrow_enough(all.of_workload, policy.target_relative_half_width))
+    all.timing.stop = "converged";
+  else if (all.timing.stop == "converged")
+    all.timing.stop = "round limit";
+  return all;
 }
 
 Entry Runner::measure(const std::string& entry_name, const std::string& probe, const Case& c,
@@ -235,20 +236,18 @@ Runner::Wrong Runner::time(const Case& c, Entry& entry) {
   Wrong wrong;
   context_.buffers().set_placement(0);
   std::vector<Workload> workloads = prepare_and_verify(c, wrong);
-  Rounds rounds;
-  if (!wrong && std::holds_alternative<SustainedLoad>(c.mode))
-    rounds = sample_under_load(c, workloads, entry);
-  else if (!wrong)
-    rounds = sample_in_rounds(c, workloads, wrong);
-  entry.telemetry = rounds.telemetry;
+  if (wrong) return wrong;
+  const Samples samples = std::holds_alternative<SustainedLoad>(c.mode)
+                              ? sample_under_load(c, workloads, entry)
+                              : sample_in_rounds(c, workloads, wrong);
+  entry.telemetry = samples.telemetry;
   if (wrong) return wrong;
 
-  const Samples& samples = rounds.samples;
   const bool in_kernel = static_cast<bool>(workloads[0].read_sample);
   entry.samples = in_metric(c, samples, 0, in_kernel);
   entry.metric.value = median(entry.samples);
   entry.interval = median_interval(entry.samples);
-  entry.repeatability = relative_spread(rounds.medians);
+  entry.repeatability = relative_spread(samples.medians);
   entry.real_time_s = median(samples.seconds);
   entry.iterations =
       static_cast<std::int64_t>(samples.seconds.size()) * samples.timing.launches_per_sample;

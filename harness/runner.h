@@ -84,18 +84,12 @@ class Runner {
   /// Ready to be timed, the case's own first; nothing, and what is wrong, if an output is wrong.
   std::vector<Workload> prepare_and_verify(const Case& c, Wrong& wrong);
   Wrong check_output(const Workload& workload);
-  /// What all rounds of a case gave.
-  struct Rounds {
-    Samples samples;              ///< pooled
-    std::vector<double> medians;  ///< of the case's own workload, by round
-    Telemetry telemetry;          ///< while samples were taken
-  };
   /// Small buffers lie elsewhere in each round, and in several places at once where the caches hold
   /// them.
-  Rounds sample_in_rounds(const Case& c, std::vector<Workload>& workloads, Wrong& wrong);
+  Samples sample_in_rounds(const Case& c, std::vector<Workload>& workloads, Wrong& wrong);
 
   /// The same of a case under lasting load, with the joules in the entry's extras.
-  Rounds sample_under_load(const Case& c, const std::vector<Workload>& workloads, Entry& entry);
+  Samples sample_under_load(const Case& c, const std::vector<Workload>& workloads, Entry& entry);
   /// Keeps it as the counters' problem if it is the first; throws it where the GPU is lost.
   void note(const CounterError& error);
 

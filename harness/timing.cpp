@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "harness/buffers.h"
-#include "harness/counters/counters_active.h"
+#include "harness/counters/catalogue.h"
 #include "harness/cuda_check.h"
 #include "harness/host_timer.h"
 #include "results/statistics.h"
@@ -83,52 +83,36 @@ std::optional<double> SmClock::hertz() const {
   return clock_between({stamps_.get(), most_sms}, {stamps_.get() + most_sms, most_sms});
 }
 
-struct Sampler::State {
-  const DeviceFacts& device;
-  cudaStream_t stream;
-  std::vector<Event> events;
-  PinnedMemory<int> flags = make_pinned_memory<int>(2);  // release, timed out
-  DeviceMemory<std::byte> flush_buffer;
-  std::size_t flush_bytes = 0;
-  DeviceMemory<int> sink = make_device_memory<int>(1);
-  SmClock clock;
-  bool blocking = true;
-  int stalls = 0;  ///< in a row
+Event& Sampler::event(std::size_t i) {
+  while (events_.size() <= i) events_.push_back(make_event());
+  return events_[i];
+}
 
-  State(const DeviceFacts& facts, cudaStream_t s) : device(facts), stream(s), clock(s) {}
-
-  Event& event(std::size_t i) {
-    while (events.size() <= i) events.push_back(make_event());
-    return events[i];
+void Sampler::flush_l2() {
+  if (flush_buffer_ == nullptr) {
+    flush_bytes_ = std::max<std::size_t>(device_.l2_bytes, 1 << 20) * flush_multiple;
+    flush_buffer_ = make_device_memory<std::byte>(flush_bytes_);
+    fill_random_data(flush_buffer_.get(), flush_bytes_, Fill::random_bits, 1, stream_);
   }
+  launch_read_all(flush_buffer_.get(), flush_bytes_, sink_.get(), stream_);
+}
 
-  void flush() {
-    if (flush_buffer == nullptr) {
-      flush_bytes = std::max<std::size_t>(device.l2_bytes, 1 << 20) * flush_multiple;
-      flush_buffer = make_device_memory<std::byte>(flush_bytes);
-      fill_random_data(flush_buffer.get(), flush_bytes, Fill::random_bits, 1, stream);
-    }
-    launch_read_all(flush_buffer.get(), flush_bytes, sink.get(), stream);
-  }
+void Sampler::hold_back() {
+  if (!blocking_) return;
+  volatile int* flag = flags_.get();
+  flag[0] = 0;
+  flag[1] = 0;
+  launch_wait_for_host(flag, flag + 1, wait_limit_ns, stream_);
+}
 
-  void hold_back() {
-    if (!blocking) return;
-    volatile int* flag = flags.get();
-    flag[0] = 0;
-    flag[1] = 0;
-    launch_wait_for_host(flag, flag + 1, wait_limit_ns, stream);
-  }
-
-  /// False if the launches behind did not wait for the host, so that their times hold its latency.
-  bool release() {
-    if (blocking) static_cast<volatile int*>(flags.get())[0] = 1;
-    FATHOM_CUDA(cudaStreamSynchronize(stream));
-    const bool stalled = blocking && static_cast<volatile int*>(flags.get())[1] != 0;
-    stalls = stalled ? stalls + 1 : 0;
-    if (stalls == stalls_until_serialised) blocking = false;
-    return !stalled;
-  }
-};
+bool Sampler::release() {
+  if (blocking_) static_cast<volatile int*>(flags_.get())[0] = 1;
+  FATHOM_CUDA(cudaStreamSynchronize(stream_));
+  const bool stalled = blocking_ && static_cast<volatile int*>(flags_.get())[1] != 0;
+  stalls_ = stalled ? stalls_ + 1 : 0;
+  if (stalls_ == stalls_until_serialised) blocking_ = false;
+  return !stalled;
+}
 
 bool narrow_enough(const std::vector<std::vector<double>>& samples, double relative_half_width) {
   return std::all_of(
@@ -148,22 +132,17 @@ std::vector<std::size_t> turn_order(std::size_t workloads, int turns) {
 }
 
 Sampler::Sampler(const DeviceFacts& device, cudaStream_t stream)
-    : state_(std::make_unique<State>(device, stream)) {
+    : device_(device), stream_(stream), clock_(stream) {
   // Load both kernels now: lazy loading behind the waiting kernel would wait for it.
-  state_->flush();
-  static_cast<volatile int*>(state_->flags.get())[0] = 1;
-  launch_wait_for_host(state_->flags.get(), state_->flags.get() + 1, 0, stream);
+  flush_l2();
+  static_cast<volatile int*>(flags_.get())[0] = 1;
+  launch_wait_for_host(flags_.get(), flags_.get() + 1, 0, stream);
   FATHOM_CUDA(cudaStreamSynchronize(stream));
 }
-
-Sampler::~Sampler() = default;
-
-void Sampler::flush_l2() { state_->flush(); }
 
 Samples Sampler::sample(std::span<const Workload> workloads, CacheState cache,
                         const TimingPolicy& policy, std::span<const int> launches) {
   if (counters_active()) throw std::logic_error("timing while hardware counters are collected");
-  State& s = *state_;
   const auto start = Clock::now();
   Samples result;
   result.of_workload.resize(workloads.size());
@@ -181,21 +160,21 @@ Samples Sampler::sample(std::span<const Workload> workloads, CacheState cache,
     std::vector<double> seconds(order.size());
     bool valid = false;
     while (!valid) {
-      if (!host_paced) s.hold_back();
-      if (stamped) s.clock.begin();  // outside of all events, as is the end
+      if (!host_paced) hold_back();
+      if (stamped) clock_.begin();  // outside of all events, as is the end
       for (std::size_t i = 0; i < order.size(); ++i) {
-        if (cold) s.flush();
-        FATHOM_CUDA(cudaEventRecord(s.event(2 * i).get(), s.stream));
-        prepared[order[i]].launch(s.stream);
-        FATHOM_CUDA(cudaEventRecord(s.event(2 * i + 1).get(), s.stream));
+        if (cold) flush_l2();
+        FATHOM_CUDA(cudaEventRecord(event(2 * i).get(), stream_));
+        prepared[order[i]].launch(stream_);
+        FATHOM_CUDA(cudaEventRecord(event(2 * i + 1).get(), stream_));
       }
-      if (stamped) s.clock.end();
-      if (host_paced) FATHOM_CUDA(cudaStreamSynchronize(s.stream));
-      valid = host_paced || s.release();
+      if (stamped) clock_.end();
+      if (host_paced) FATHOM_CUDA(cudaStreamSynchronize(stream_));
+      valid = host_paced || release();
     }
     for (std::size_t i = 0; i < order.size(); ++i) {
       float ms = 0;
-      FATHOM_CUDA(cudaEventElapsedTime(&ms, s.event(2 * i).get(), s.event(2 * i + 1).get()));
+      FATHOM_CUDA(cudaEventElapsedTime(&ms, event(2 * i).get(), event(2 * i + 1).get()));
       seconds[i] = ms * 1e-3 / prepared[order[i]].launches;
     }
     return seconds;
@@ -219,7 +198,7 @@ Samples Sampler::sample(std::span<const Workload> workloads, CacheState cache,
           [&] {
             for (int i = 0; i < prepared[w].launches; ++i) workloads[w].launch();
           },
-          s.stream);
+          stream_);
       run_group(std::span(&w, 1));  // the first replay uploads the graph
     }
     result.launches.push_back(prepared[w].launches);
@@ -232,7 +211,7 @@ Samples Sampler::sample(std::span<const Workload> workloads, CacheState cache,
 
   const auto note_clock = [&] {
     if (!stamped) return;
-    if (const auto hertz = s.clock.hertz()) result.sm_clocks_hz.push_back(*hertz);
+    if (const auto hertz = clock_.hertz()) result.sm_clocks_hz.push_back(*hertz);
   };
   // One of each of `order`'s workloads; the last of each tells how long to rest before its next.
   std::vector<double> last(workloads.size(), 0);
@@ -289,7 +268,7 @@ Samples Sampler::sample(std::span<const Workload> workloads, CacheState cache,
                        : prepared[0].launches > 1 ? "graph"
                                                   : "hot";
   // Said openly: such times hold some launch latency.
-  if ((!s.blocking || host_paced) && !in_kernel) result.timing.mode += ", launches not held back";
+  if ((!blocking_ || host_paced) && !in_kernel) result.timing.mode += ", launches not held back";
   result.timing.timer = in_kernel ? sample_timer : "cudaEvent";
   result.timing.elapsed_s = seconds_since(start);
   return result;

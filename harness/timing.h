@@ -2,7 +2,6 @@
 
 #include <cuda_runtime.h>
 
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -46,6 +45,9 @@ struct Samples {
   /// The SMs' clock in each group of samples that events timed; with rests in each of the first
   /// workload's.
   std::vector<double> sm_clocks_hz;
+  // The runner's own, of all its rounds.
+  std::vector<double> medians;  ///< of the first workload, by round
+  Telemetry telemetry;          ///< while samples were taken
   Timing timing;
 };
 
@@ -88,7 +90,6 @@ class SmClock {
 class Sampler {
  public:
   Sampler(const DeviceFacts& device, cudaStream_t stream);
-  ~Sampler();
 
   /// Samples until `policy` says stop, whose `rounds` are the runner's affair. Workload 0 is the
   /// case's own; the others are its opponents. Each must have been launched before (lazy loading
@@ -103,8 +104,21 @@ class Sampler {
   void flush_l2();
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  Event& event(std::size_t i);
+  void hold_back();
+  /// False if the launches behind did not wait for the host, so that their times hold its latency.
+  bool release();
+
+  const DeviceFacts& device_;
+  cudaStream_t stream_;
+  std::vector<Event> events_;
+  PinnedMemory<int> flags_ = make_pinned_memory<int>(2);  ///< release, timed out
+  DeviceMemory<std::byte> flush_buffer_;
+  std::size_t flush_bytes_ = 0;
+  DeviceMemory<int> sink_ = make_device_memory<int>(1);
+  SmClock clock_;
+  bool blocking_ = true;
+  int stalls_ = 0;  ///< in a row
 };
 
 }  // namespace fathom

@@ -12,7 +12,7 @@
 #include <utility>
 #include <variant>
 
-#include "reports/facts.h"
+#include "reports/sections.h"
 #include "results/findings.h"
 #include "results/statistics.h"
 #include "results/text.h"

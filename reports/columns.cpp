@@ -6,8 +6,6 @@
 #include <cmath>
 #include <functional>
 
-#include "reports/facts.h"
-#include "reports/markdown.h"
 #include "results/findings.h"
 #include "results/statistics.h"
 #include "results/text.h"
@@ -54,7 +52,7 @@ Column number_column(std::string name, const std::string& unit, const EntryList&
                      const FigureOf& figure) {
   const auto values = gather(entries, figure);
   const Scale scale = scale_for(values, unit);
-  Column column{std::move(name), scale.unit, Align::right, {}};
+  Column column{std::move(name), scale.unit};
   const bool whole = std::ranges::all_of(values, [&](const auto& value) {
     return !value || *value / scale.factor == std::trunc(*value / scale.factor);
   });
@@ -69,20 +67,13 @@ Column number_column(std::string name, const std::string& unit, const EntryList&
 
 std::optional<double> metric_value(const Entry& entry) { return entry.metric.value; }
 
-bool one_metric(const EntryList& entries) {
-  return std::all_of(entries.begin(), entries.end(), [&](const Entry* entry) {
-    return entry->metric.name == entries.front()->metric.name &&
-           entry->metric.unit == entries.front()->metric.unit;
-  });
-}
-
 Column axis_column(const std::string& axis, const EntryList& entries) {
-  Column column{spaced(axis), "", Align::right, {}};
+  Column column{spaced(axis), ""};
   const bool bytes = axis.ends_with(" (B)");
   if (bytes) column.name.resize(axis.size() - 4);
   for (const Entry* entry : entries) {
     const AxisValue* value = find_axis(*entry, axis);
-    if (value && std::holds_alternative<std::string>(*value)) column.align = Align::left;
+    if (value && std::holds_alternative<std::string>(*value)) column.is_text = true;
     // "4 GiB", not "4294967296".
     column.cells.push_back(value ? escape_text(format_axis_value(bytes ? "size" : axis, *value))
                                  : nothing);
@@ -120,7 +111,7 @@ Column ratio_column(const std::string& opponent, const EntryList& entries) {
 }
 
 Column share_column(std::string name, const EntryList& entries, const FigureOf& share) {
-  Column column{std::move(name), "%", Align::right, {}};
+  Column column{std::move(name), "%"};
   for (const Entry* entry : entries) {
     const auto value = share(*entry);
     column.cells.push_back(value ? fmt::format("{:.1f}", *value * 100) : nothing);
@@ -161,7 +152,7 @@ std::optional<double> share_of_opponent(const Entry& entry) {
 
 Column text_column(std::string name, const EntryList& entries,
                    const std::function<std::string(const Entry&)>& text) {
-  Column column{std::move(name), "", Align::left, {}};
+  Column column{std::move(name), "", true};
   for (const Entry* entry : entries) {
     const std::string cell = text(*entry);
     column.cells.push_back(cell.empty() ? nothing : escape_text(cell));
@@ -171,8 +162,10 @@ Column text_column(std::string name, const EntryList& entries,
 
 /// With one prefix for all where the entries have one metric, otherwise each with its unit.
 Column metric_column(const EntryList& entries) {
-  const bool one = !entries.empty() && one_metric(entries);
-  Column column{"measured", "", Align::right, {}};
+  const bool one = !entries.empty() && std::ranges::all_of(entries, [&](const Entry* entry) {
+    return have_one_metric(*entry, *entries.front());
+  });
+  Column column{"measured", ""};
   if (one)
     column = number_column(spaced(entries.front()->metric.name), entries.front()->metric.unit,
                            entries, metric_value);
@@ -251,13 +244,13 @@ Table make_table(const std::vector<Column>& columns, std::string& constant) {
   }
   // Rows that are all alike are still rows.
   if (varying.empty() && !columns.empty()) varying.push_back(&columns.front());
-  std::vector<Table::Column> headers;
+  std::vector<std::string> headers;
   for (const Column* column : varying) {
     std::string header = escape_text(with_unit(column->name, column->unit));
     // "cub::DeviceReduce" may break: no figure is as wide.
     for (std::size_t at = 0; (at = header.find("::", at)) != std::string::npos; at += 7)
       header.insert(at + 2, "<wbr>");
-    headers.push_back({header, column->align});
+    headers.push_back((column->is_text ? "" : ">") + header);
   }
   Table table(std::move(headers));
   const std::size_t rows = varying.empty() ? 0 : varying.front()->cells.size();

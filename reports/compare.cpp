@@ -9,8 +9,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "reports/facts.h"
-#include "reports/markdown.h"
+#include "reports/sections.h"
 #include "results/error.h"
 #include "results/statistics.h"
 #include "results/text.h"
@@ -33,15 +32,42 @@ ByName by_name(const Document& document) {
   return entries;
 }
 
-ComparedValue value_of(const Entry& entry) {
-  return {*entry.metric.value, entry.interval, entry.verdict.status == VerdictStatus::noisy,
+/// A figure as one document has it.
+struct Side {
+  std::string unit;
+  Better better;
+  std::optional<ComparedValue> value{};
+  std::string problem{}, why{};  ///< what forbids to compare it
+};
+
+ComparedValue value_of(const Entry& entry, double value, const std::optional<Interval>& interval) {
+  return {value, interval, entry.verdict.status == VerdictStatus::noisy,
           entry.repeatability.value_or(0)};
+}
+
+/// What forbids to use the entry's value is what the gate does not use either.
+Side side_of(const Entry& entry) {
+  Side side{entry.metric.unit, entry.metric.better};
+  if (const auto value = entry.metric.value) side.value = value_of(entry, *value, entry.interval);
+  const VerdictStatus status = entry.verdict.status;
+  if (status == VerdictStatus::wrong_output || status == VerdictStatus::failed ||
+      status == VerdictStatus::above_bound)
+    side.problem = words(status);
+  else if (!side.value)
+    side.problem = "no value";
+  return side;
 }
 
 /// A fact has no verdict: it is noisy as an entry with its interval would be, or where half of the
 /// entries that it rests on are.
-ComparedValue value_of(const Fact& fact, const ByName& entries) {
-  ComparedValue value{*fact.value, fact.interval, false, 0};
+Side side_of(const Fact& fact, const ByName& entries) {
+  Side side{fact.unit, fact.better};
+  if (!fact.value) {
+    side.problem = "no value";
+    side.why = fmt::format(" ({})", fact.reason);
+    return side;
+  }
+  ComparedValue& value = side.value.emplace(ComparedValue{*fact.value, fact.interval, false, 0});
   std::vector<double> rounds;
   std::size_t noisy = 0, found = 0;
   for (const std::string& name : fact.evidence) {
@@ -55,16 +81,7 @@ ComparedValue value_of(const Fact& fact, const ByName& entries) {
                                        2 * noise_half_width * std::abs(*fact.value));
   value.noisy = wide || (fact.interval && noisy > 0 && 2 * noisy >= found);
   if (!rounds.empty()) value.rounds = median(rounds);
-  return value;
-}
-
-/// What forbids to use the entry's value, as in the gate.
-std::string problem_of(const Entry& entry) {
-  const VerdictStatus status = entry.verdict.status;
-  if (status == VerdictStatus::wrong_output || status == VerdictStatus::failed ||
-      status == VerdictStatus::above_bound)
-    return words(status);
-  return entry.metric.value ? "" : "no value";
+  return side;
 }
 
 bool finite(const ComparedValue& value) {
@@ -132,24 +149,19 @@ void match(const std::vector<Item>& a, const std::vector<Item>& b, const char* k
     if (unmatched.at(name(item))) only(to.only_b, places_b, item);
 }
 
-/// A figure of two entries or two facts, without their values.
 ComparedFigure figure_of(ComparedFigure::Kind kind, const std::string& name,
-                         const std::string& title, const std::string& probe,
-                         const std::pair<std::string, std::string>& units,
-                         const std::pair<Better, Better>& better) {
-  ComparedFigure figure;
-  figure.kind = kind;
-  figure.name = name;
-  figure.title = title;
-  figure.probe = probe;
-  figure.unit = units.first;
-  figure.better = better.first;
+                         const std::string& title, const std::string& probe, const Side& a,
+                         const Side& b) {
+  ComparedFigure figure{kind, name, title, probe, a.unit, a.better, false, false, a.value, b.value};
   const auto shown = [](const std::string& unit) { return unit.empty() ? "no unit" : unit; };
-  if (units.first != units.second)
-    figure.reason = fmt::format("{} in A, {} in B", shown(units.first), shown(units.second));
-  else if (better.first != better.second)
-    figure.reason = fmt::format("{} is better in A, {} in B", to_string(better.first),
-                                to_string(better.second));
+  if (a.unit != b.unit)
+    figure.reason = fmt::format("{} in A, {} in B", shown(a.unit), shown(b.unit));
+  else if (a.better != b.better)
+    figure.reason =
+        fmt::format("{} is better in A, {} in B", to_string(a.better), to_string(b.better));
+  for (const auto& [letter, side] : {std::pair{'A', &a}, {'B', &b}})
+    if (!side->problem.empty())
+      figure.reason = fmt::format("{} in {}{}", side->problem, letter, side->why);
   return figure;
 }
 
@@ -158,32 +170,20 @@ void add_opponents(const Entry& a, const Entry& b, Comparison& to) {
     const auto other = std::ranges::find(b.opponents, one.name, &Opponent::name);
     if (!one.ratio || other == b.opponents.end() || !other->ratio) continue;
     const std::string name = name_of(a) + " vs " + one.name;
-    ComparedFigure figure = figure_of(ComparedFigure::Kind::opponent_ratio, name, name, a.probe,
-                                      {"x", "x"}, {Better::higher, Better::higher});
-    figure.a = value_of(a);
-    figure.b = value_of(b);
-    for (const auto& [side, opponent] : {std::pair{&figure.a, &one}, {&figure.b, &*other}}) {
-      (*side)->value = *opponent->ratio;
-      (*side)->interval = opponent->ratio_interval;
-    }
-    to.figures.push_back(std::move(figure));
+    to.figures.push_back(
+        figure_of(ComparedFigure::Kind::opponent_ratio, name, name, a.probe,
+                  {"x", Better::higher, value_of(a, *one.ratio, one.ratio_interval)},
+                  {"x", Better::higher, value_of(b, *other->ratio, other->ratio_interval)}));
   }
 }
 
 void add_entries(const Document& a, const Document& b, Comparison& to) {
   match(a.entries, b.entries, "entry", "entries", name_of, to,
         [&](const Entry& of_a, const Entry& of_b) {
-          ComparedFigure figure = figure_of(
-              ComparedFigure::Kind::entry, name_of(of_a), name_of(of_a), of_a.probe,
-              {of_a.metric.unit, of_b.metric.unit}, {of_a.metric.better, of_b.metric.better});
-          if (of_a.metric.value) figure.a = value_of(of_a);
-          if (of_b.metric.value) figure.b = value_of(of_b);
-          for (const auto& [side, entry] : {std::pair{'A', &of_a}, {'B', &of_b}})
-            if (const std::string problem = problem_of(*entry); !problem.empty())
-              figure.reason = fmt::format("{} in {}", problem, side);
-          const bool usable = figure.reason.empty();
-          to.figures.push_back(std::move(figure));
-          if (usable) add_opponents(of_a, of_b, to);
+          const std::string name = name_of(of_a);
+          to.figures.push_back(figure_of(ComparedFigure::Kind::entry, name, name, of_a.probe,
+                                         side_of(of_a), side_of(of_b)));
+          if (to.figures.back().reason.empty()) add_opponents(of_a, of_b, to);
         });
 }
 
@@ -193,15 +193,10 @@ void add_facts(const Document& a, const Document& b, const ByName& entries_a,
   const auto id = [](const Fact& fact) { return fact.id; };
   match(a.facts, b.facts, "fact", "facts", id, to, [&](const Fact& of_a, const Fact& of_b) {
     if (!of_a.value && !of_b.value) return;
-    ComparedFigure figure =
-        figure_of(ComparedFigure::Kind::fact, of_a.id, of_a.subject + ": " + of_a.quantity,
-                  of_a.probe, {of_a.unit, of_b.unit}, {of_a.better, of_b.better});
-    if (of_a.value) figure.a = value_of(of_a, entries_a);
-    if (of_b.value) figure.b = value_of(of_b, entries_b);
-    for (const auto& [side, fact] : {std::pair{'A', &of_a}, {'B', &of_b}})
-      if (!fact->value) figure.reason = fmt::format("no value in {} ({})", side, fact->reason);
-    if (figure.a && figure.b && of_a.evidence.size() == 1) told.insert(of_a.evidence.front());
-    to.figures.push_back(std::move(figure));
+    to.figures.push_back(figure_of(ComparedFigure::Kind::fact, of_a.id,
+                                   of_a.subject + ": " + of_a.quantity, of_a.probe,
+                                   side_of(of_a, entries_a), side_of(of_b, entries_b)));
+    if (of_a.value && of_b.value && of_a.evidence.size() == 1) told.insert(of_a.evidence.front());
   });
   for (ComparedFigure& figure : to.figures) figure.in_fact = told.contains(figure.name);
 }

@@ -44,11 +44,11 @@ struct ComparedFigure {
   std::optional<ComparedValue> a, b;
   /// B over A and its interval; nothing where a value or an end of an interval is not above zero:
   /// differences then stand for it, relative to the larger value.
-  std::optional<double> ratio;
-  std::optional<Interval> ratio_interval;
+  std::optional<double> ratio{};
+  std::optional<Interval> ratio_interval{};
   double size = 0;  ///< of the change, for sorting: 0 is none
   Outcome outcome = Outcome::not_compared;
-  std::string reason;
+  std::string reason{};
   bool noisy() const { return (a && a->noisy) || (b && b->noisy); }
   /// Whether B is the better one, by the document's direction.
   bool better_in_b() const { return (b->value > a->value) == (better == Better::higher); }

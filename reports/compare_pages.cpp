@@ -6,8 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/compare.h"
-#include "reports/facts.h"
-#include "reports/markdown.h"
+#include "reports/sections.h"
 #include "results/document_fields.h"
 #include "results/fields.h"
 #include "results/text.h"
@@ -29,9 +28,9 @@ namespace {
 /// Plain text, so that terminal and Markdown share it.
 struct Section {
   std::string title;
-  std::vector<std::string> sentences;
-  std::vector<std::string> headers;  ///< the first column has names, and none
-  std::vector<std::vector<std::string>> rows;
+  std::vector<std::string> sentences{};
+  std::vector<std::string> headers{};  ///< as Table has them
+  std::vector<std::vector<std::string>> rows{};
 };
 
 using Wanted = std::function<bool(const ComparedFigure&)>;
@@ -64,7 +63,7 @@ std::size_t number_of(const Comparison& comparison, const Wanted& wanted) {
 /// figures.
 Section figure_section(const Comparison& comparison, const std::string& title, std::size_t most,
                        std::size_t of_probe, const Wanted& wanted) {
-  Section section{title, {}, {"A", "B", "B / A", ""}, {}};
+  Section section{title, {}, {"", ">A", ">B", ">B / A", ""}};
   std::map<std::string, std::size_t> shown;
   for (const ComparedFigure& figure : comparison.figures) {
     if (section.rows.size() == most) break;
@@ -82,10 +81,9 @@ Section figure_section(const Comparison& comparison, const std::string& title, s
 Section changes_section(const std::string& title, const char* things, std::size_t same,
                         const std::vector<ChangedText>& changes) {
   const std::size_t all = changes.size() + same;
-  Section section{fmt::format("{}: {} of {} {} differ", title, changes.size(), all, things),
-                  {},
-                  {"A", "B"},
-                  {}};
+  Section section{
+      .title = fmt::format("{}: {} of {} {} differ", title, changes.size(), all, things),
+      .headers = {"", "A", "B"}};
   for (const ChangedText& change : changes)
     section.rows.push_back({change.name, change.a, change.b});
   return section;
@@ -101,7 +99,7 @@ Section refusals_section(const Comparison& comparison, std::size_t most) {
   std::vector<std::pair<std::size_t, const ComparedFigure*>> reasons;
   for (const auto& [reason, figures] : by_reason) reasons.push_back(figures);
   std::ranges::stable_sort(reasons, std::greater{}, [](const auto& one) { return one.first; });
-  Section section{"Not compared", {}, {}, {}};
+  Section section{"Not compared"};
   for (const auto& [count, first] : reasons) {
     if (section.sentences.size() == most) {
       section.sentences.push_back(fmt::format("{} reasons more.", reasons.size() - most));
@@ -155,9 +153,7 @@ Section overview(const Comparison& comparison) {
                        "lies more than {} from 1, and more than either run's own rounds differ. "
                        "It is the same if that interval lies within {} of 1, and undecided if a "
                        "side has no interval of at least 80 % confidence. ~ marks a noisy figure.",
-                       margin, margin)},
-          {},
-          {}};
+                       margin, margin)}};
 }
 
 /// `most` figures of a kind.
@@ -187,9 +183,7 @@ std::vector<Section> sections_of(const Comparison& comparison, std::size_t most)
       {changes_section("Machine", "properties", comparison.same_properties, comparison.machine),
        overview(comparison)});
   sections.push_back({"On one side alone",
-                      {only_text("A", comparison.only_a), only_text("B", comparison.only_b)},
-                      {},
-                      {}});
+                      {only_text("A", comparison.only_a), only_text("B", comparison.only_b)}});
   return sections;
 }
 
@@ -204,15 +198,11 @@ std::string described(const char* side, const ComparedDocument& document) {
   return text;
 }
 
-bool is_number(std::size_t column, const Section& section) {
-  return section.headers.size() == 4 && column > 0 && column < 4;
-}
-
 /// A name that would push the figures out of the line has a line of its own.
 std::string table_text(const Section& section) {
   constexpr std::size_t gap = 2;
-  std::vector<std::vector<std::string>> rows{{""}};
-  rows.front().insert(rows.front().end(), section.headers.begin(), section.headers.end());
+  std::vector<std::vector<std::string>> rows{section.headers};
+  for (std::string& header : rows.front()) header.erase(0, header.starts_with('>'));
   rows.insert(rows.end(), section.rows.begin(), section.rows.end());
   std::vector<std::size_t> widths(rows.front().size(), 0);
   for (auto& row : rows)
@@ -229,8 +219,8 @@ std::string table_text(const Section& section) {
     if (!fits) out += "  " + row[0] + "\n";
     std::string line = fmt::format("  {:<{}}", fits ? row[0] : "", widths[0]);
     for (std::size_t i = 1; i < row.size(); ++i)
-      line += is_number(i, section) ? fmt::format("  {:>{}}", row[i], widths[i])
-                                    : fmt::format("  {:<{}}", row[i], widths[i]);
+      line += section.headers[i].starts_with('>') ? fmt::format("  {:>{}}", row[i], widths[i])
+                                                  : fmt::format("  {:<{}}", row[i], widths[i]);
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";
   }
@@ -262,11 +252,7 @@ std::string comparison_markdown(const Comparison& comparison) {
   for (const Section& section : sections_of(comparison, 40)) {
     page.heading(2, escape_text(section.title), slug(section.title));
     for (const std::string& sentence : section.sentences) page.paragraph(escape_text(sentence));
-    std::vector<Table::Column> columns{{""}};
-    for (std::size_t i = 0; i < section.headers.size(); ++i)
-      columns.push_back(
-          {section.headers[i], is_number(i + 1, section) ? Align::right : Align::left});
-    Table table(std::move(columns));
+    Table table(section.headers);
     for (auto row : section.rows) {
       for (std::string& cell : row) cell = escape_text(cell);
       table.add_row(std::move(row));

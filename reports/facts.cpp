@@ -1,24 +1,18 @@
-#include "reports/facts.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <set>
 
-#include "reports/markdown.h"
 #include "reports/sections.h"
 #include "results/findings.h"
 #include "results/text.h"
 
 namespace fathom::reports {
 namespace {
-
-constexpr auto worst_first = [] {
-  using enum VerdictStatus;
-  return std::array{failed, wrong_output, above_bound, counter_mismatch, unexpected, noisy, ok};
-}();
 
 std::optional<double> share_of(const std::optional<Bound>& bound, std::optional<double> value,
                                Better better) {
@@ -58,34 +52,28 @@ std::string note_of(const Entry& entry, const std::string& name) {
   return found == entry.notes.end() ? "" : found->second;
 }
 
-bool is_failure(VerdictStatus status) { return status >= VerdictStatus::counter_mismatch; }
-
-std::size_t VerdictTally::failures() const {
-  std::size_t sum = 0;
-  for (const VerdictStatus status : worst_first)
-    if (is_failure(status)) sum += of(status);
-  return sum;
+bool have_one_metric(const Entry& a, const Entry& b) {
+  return a.metric.name == b.metric.name && a.metric.unit == b.metric.unit;
 }
 
-std::size_t VerdictTally::all() const {
-  std::size_t sum = 0;
-  for (const std::size_t number : counts_) sum += number;
-  return sum;
+bool is_failure(VerdictStatus status) { return status >= VerdictStatus::counter_mismatch; }
+
+VerdictTally::VerdictTally(const EntryList& entries) {
+  for (const Entry* entry : entries) ++counts_.at(static_cast<std::size_t>(entry->verdict.status));
+}
+
+std::size_t VerdictTally::from(VerdictStatus first) const {
+  const auto begin = counts_.begin() + static_cast<std::ptrdiff_t>(first);
+  return std::accumulate(begin, counts_.end(), std::size_t{0});
 }
 
 std::string VerdictTally::text(bool with_ok) const {
   std::string out;
-  for (const VerdictStatus status : worst_first) {
-    if (of(status) == 0 || (status == VerdictStatus::ok && !with_ok)) continue;
-    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", of(status), words(status));
-  }
+  for (std::size_t i = counts_.size(); i-- > (with_ok ? 0 : 1);)
+    if (counts_[i] > 0)
+      out += fmt::format("{}{} {}", out.empty() ? "" : ", ", counts_[i],
+                         words(static_cast<VerdictStatus>(i)));
   return out;
-}
-
-VerdictTally tally(const EntryList& entries) {
-  VerdictTally result;
-  for (const Entry* entry : entries) result.add(entry->verdict.status);
-  return result;
 }
 
 std::string share_text(std::size_t part, std::size_t all, const std::string& one,
@@ -94,15 +82,14 @@ std::string share_text(std::size_t part, std::size_t all, const std::string& one
 }
 
 std::string headline(const Document& document) {
-  const VerdictTally verdicts = tally(entries_of(document));
-  const auto probes = static_cast<std::size_t>(document.probes.size());
-  const auto incomplete = static_cast<std::size_t>(std::count_if(
-      document.probes.begin(), document.probes.end(),
-      [](const ProbeSummary& probe) { return probe.status != ProbeStatus::complete; }));
+  const VerdictTally verdicts(entries_of(document));
+  const auto complete = static_cast<std::size_t>(
+      std::ranges::count(document.probes, ProbeStatus::complete, &ProbeSummary::status));
+  const std::size_t incomplete = document.probes.size() - complete;
   const std::string missing =
       incomplete == 0 ? ""
                       : fmt::format(" {} not complete.",
-                                    share_text(incomplete, probes, "probe is",
+                                    share_text(incomplete, document.probes.size(), "probe is",
                                                incomplete == 1 ? "probes is" : "probes are"));
   const std::size_t all = verdicts.all(), ok = verdicts.of(VerdictStatus::ok);
   if (all == 0) return "Nothing was measured." + missing;
@@ -128,14 +115,12 @@ EntryList closest_to_bound(const EntryList& entries) {
   for (const Entry* entry : entries) {
     const auto share = share_of_bound(*entry);
     if (!share || is_failure(entry->verdict.status)) continue;
-    const auto same = std::find_if(closest.begin(), closest.end(), [&](const Entry* other) {
-      return other->metric.name == entry->metric.name && other->metric.unit == entry->metric.unit;
-    });
-    if (same == closest.end()) {
+    const auto same = std::ranges::find_if(
+        closest, [&](const Entry* other) { return have_one_metric(*other, *entry); });
+    if (same == closest.end())
       closest.push_back(entry);
-    } else if (*share > *share_of_bound(**same)) {
+    else if (*share > *share_of_bound(**same))
       *same = entry;
-    }
   }
   return closest;
 }
@@ -144,10 +129,8 @@ const Entry* best_figure(const EntryList& entries) {
   EntryList comparable;
   for (const Entry* entry : entries) {
     if (!entry->metric.value || is_failure(entry->verdict.status)) continue;
-    if (comparable.empty() || (comparable.front()->metric.name == entry->metric.name &&
-                               comparable.front()->metric.unit == entry->metric.unit)) {
+    if (comparable.empty() || have_one_metric(*comparable.front(), *entry))
       comparable.push_back(entry);
-    }
   }
   return best(comparable);
 }
@@ -208,10 +191,7 @@ const Fact* find_fact(const Document& document, const std::string& id) {
 
 Table hierarchy(const Document& document) {
   const Notes notes(document);
-  Table table({{"Level"},
-               {"Size", Align::right},
-               {"Latency", Align::right},
-               {"Bandwidth, all SMs", Align::right}});
+  Table table({"Level", ">Size", ">Latency", ">Bandwidth, all SMs"});
   for (const Level& level : levels) {
     std::string name;
     const auto fact_on = [&](const char* quantity) {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reports/facts.h"
-#include "reports/markdown.h"
 #include "reports/sections.h"
 #include "results/text.h"
 
@@ -85,13 +83,13 @@ Table fact_table(const FactList& facts, Notes& notes) {
     std::string (*source)(const Fact&);
   };
   std::vector<Beside> beside{
-      {"Of its bound", bound_text, [](const Fact& f) { return f.bound->source; }},
-      {"Published (off by)", published_text, [](const Fact& f) { return f.published->source; }}};
+      {">Of its bound", bound_text, [](const Fact& f) { return f.bound->source; }},
+      {">Published (off by)", published_text, [](const Fact& f) { return f.published->source; }}};
   std::erase_if(beside, [&](const Beside& one) {
     return std::ranges::all_of(facts, [&](const Fact* fact) { return one.text(*fact).empty(); });
   });
-  std::vector<Table::Column> headers{{"Fact"}, {"Value", Align::right}};
-  for (const Beside& one : beside) headers.push_back({one.header, Align::right});
+  std::vector<std::string> headers{"Fact", ">Value"};
+  for (const Beside& one : beside) headers.push_back(one.header);
   Table table(std::move(headers));
   for (const Fact* fact : facts) {
     std::vector<std::string> cells{escape_text(fact->subject + ": " + fact->quantity),
@@ -204,7 +202,7 @@ void write_atlas(PageContext& to) {
       "binary (KiB). The [whole report](README.md) has the verdicts, every curve and how it was "
       "measured.");
   std::vector<std::string> state;
-  add_failures(tally(entries_of(to.document)), "verdict", state);
+  add_failures(VerdictTally(entries_of(to.document)), "verdict", state);
   add_state(to, nullptr, state);
   to.page.list(state);
   to.page.table(levels_caption, hierarchy(to.document));

@@ -119,9 +119,10 @@ std::string explore_link(const std::string& text, const std::string& state) {
 
 std::string Table::markdown() const {
   std::string out = "|", rule = "|";
-  for (const Column& column : columns_) {
-    out += " " + column.header + " |";
-    rule += column.align == Align::right ? " ---: |" : " --- |";
+  for (const std::string& header : headers_) {
+    const bool right = header.starts_with('>');
+    out += " " + header.substr(right) + " |";
+    rule += right ? " ---: |" : " --- |";
   }
   out += "\n" + rule + "\n";
   for (const std::vector<std::string>& row : rows_) {

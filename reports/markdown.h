@@ -29,23 +29,18 @@ std::size_t width(std::string_view text);
 /// Lower-case letters, digits, "_" and "-" only, at most 60 of them: for files and anchors.
 std::string slug(std::string_view text);
 
-enum class Align { left, right };
-
-/// Headers and cells are Markdown already.
+/// Headers and cells are Markdown already. Where a header begins with ">", which it does not show,
+/// the column stands on the right: one of figures.
 class Table {
  public:
-  struct Column {
-    std::string header;
-    Align align = Align::left;
-  };
-  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  explicit Table(std::vector<std::string> headers) : headers_(std::move(headers)) {}
   void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   std::size_t rows() const { return rows_.size(); }
-  std::size_t columns() const { return columns_.size(); }
+  std::size_t columns() const { return headers_.size(); }
   std::string markdown() const;
 
  private:
-  std::vector<Column> columns_;
+  std::vector<std::string> headers_;
   std::vector<std::vector<std::string>> rows_;
 };
 

@@ -1,12 +1,11 @@
 #include "reports/report.h"
 
+#include <fmt/color.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
 
-#include "reports/facts.h"
-#include "reports/markdown.h"
 #include "reports/sections.h"
 #include "results/files.h"
 #include "results/text.h"
@@ -56,14 +55,13 @@ namespace {
 
 using namespace reports;
 
-enum class Colour { good, bad, doubtful };
+using Colour = fmt::terminal_color;
+constexpr Colour good = Colour::green, bad = Colour::red, doubtful = Colour::yellow;
 
 struct Painter {
   bool on;
   std::string operator()(Colour colour, const std::string& text) const {
-    if (!on) return text;
-    const char* code = colour == Colour::good ? "32" : colour == Colour::bad ? "31" : "33";
-    return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+    return on ? fmt::format(fmt::fg(colour), "{}", text) : text;
   }
 };
 
@@ -74,28 +72,28 @@ struct Row {
 };
 
 Colour colour_of(const VerdictTally& verdicts) {
-  return verdicts.failures() > 0 || verdicts.all() == 0 ? Colour::bad
-         : verdicts.text(false).empty()                 ? Colour::good
-                                                        : Colour::doubtful;
+  return verdicts.failures() > 0 || verdicts.all() == 0 ? bad
+         : verdicts.text(false).empty()                 ? good
+                                                        : doubtful;
 }
 
 Row row_of(const Document& document, const ProbeSummary& probe) {
   const EntryList entries = entries_of(document, probe.name);
-  const VerdictTally verdicts = tally(entries);
+  const VerdictTally verdicts(entries);
   Row row;
   row.name = clean(probe.name);
   row.status = words(probe.status);
-  row.status_colour = probe.status == ProbeStatus::complete ? Colour::good : Colour::bad;
+  row.status_colour = probe.status == ProbeStatus::complete ? good : bad;
   if (const Entry* shown = headline_entry(probe, entries)) {
     row.figure = clean(format_quantity(shown->metric.value, shown->metric.unit));
     const auto share = share_of_bound(*shown);
     if (share) row.share = fmt::format("{:.1f} % of bound", *share * 100);
   }
-  const std::string bad = verdicts.text(false);
+  const std::string not_ok = verdicts.text(false);
   row.verdicts = verdicts.all() == 0 ? "no entries"
-                 : bad.empty()       ? fmt::format("all {} ok", verdicts.all())
-                               : fmt::format("{} of {} ok: {}", verdicts.of(VerdictStatus::ok),
-                                             verdicts.all(), bad);
+                 : not_ok.empty()    ? fmt::format("all {} ok", verdicts.all())
+                                  : fmt::format("{} of {} ok: {}", verdicts.of(VerdictStatus::ok),
+                                                verdicts.all(), not_ok);
   row.verdict_colour = colour_of(verdicts);
   row.answer = clean(!probe.answer.empty() ? probe.answer : probe.status_reason);
   return row;
@@ -108,9 +106,9 @@ std::size_t widest(const std::vector<Row>& rows, std::string Row::*column) {
 }
 
 std::string card_lines(const CardCheck& card, const Painter& paint) {
-  const Colour colour = card.state == CardState::normal ? Colour::good
-                        : card.state == CardState::low  ? Colour::bad
-                                                        : Colour::doubtful;
+  const Colour colour = card.state == CardState::normal ? good
+                        : card.state == CardState::low  ? bad
+                                                        : doubtful;
   const std::string word(to_string(card.state));
   std::string out, before = "Card:    ";
   for (const std::string& line : wrapped(clean(card_sentence(card)), line_width - before.size())) {
@@ -144,7 +142,7 @@ std::string terminal_summary(const Document& document, bool colour, const CardCh
   const Painter paint{colour};
   std::string out;
   if (document.source == Source::replay) {
-    out += paint(Colour::doubtful, "REPLAY") +
+    out += paint(doubtful, "REPLAY") +
            " of a recording: nothing below was measured on this machine.\n";
   }
   const Fingerprint& f = document.fingerprint;
@@ -155,12 +153,12 @@ std::string terminal_summary(const Document& document, bool colour, const CardCh
   std::vector<Row> rows;
   for (const ProbeSummary& probe : probes_of(document)) rows.push_back(row_of(document, probe));
   out += table_of(rows, paint);
-  const VerdictTally verdicts = tally(entries_of(document));
+  const VerdictTally verdicts(entries_of(document));
   out += fmt::format("{}Verdict: {}\n", rows.empty() ? "" : "\n",
                      paint(colour_of(verdicts), clean(headline(document))));
   if (!document.claims.empty()) out += fmt::format("Claims:  {}\n", claims_text(document.claims));
   for (const std::string& warning : document.warnings) {
-    out += fmt::format("{}: {}\n", paint(Colour::doubtful, "Warning"), clean(warning));
+    out += fmt::format("{}: {}\n", paint(doubtful, "Warning"), clean(warning));
   }
   for (const std::string& note : document.notes) out += fmt::format("Note: {}\n", clean(note));
   out.pop_back();

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <map>
 
-#include "reports/facts.h"
-#include "reports/markdown.h"
 #include "results/statistics.h"
 #include "results/text.h"
 
@@ -53,7 +51,7 @@ void write_environment(PageContext& to) {
     properties.push_back(
         fmt::format("{}: **{}**", one.name, one.text.empty() ? "unknown" : escape_text(one.text)));
   to.page.paragraph(fmt::format("{}", fmt::join(properties, " · ")));
-  Table bounds({{"Bound"}, {"Value", Align::right}, {"Source"}});
+  Table bounds({"Bound", ">Value", "Source"});
   for (const DeviceBound& bound : to.document.bounds) {
     bounds.add_row({escape_text(spaced(bound.name)), quantity(bound.value, bound.unit),
                     escape_text(bound.source)});
@@ -63,11 +61,7 @@ void write_environment(PageContext& to) {
 
 void write_bounds(PageContext& to) {
   to.page.heading(2, "Measured against bound", "bounds");
-  Table table({{"Probe"},
-               {"Metric"},
-               {"Measured", Align::right},
-               {"Bound", Align::right},
-               {"Share (%)", Align::right}});
+  Table table({"Probe", "Metric", ">Measured", ">Bound", ">Share (%)"});
   for (const ProbeSummary& summary : probes_of(to.document)) {
     const std::string& probe = summary.name;
     for (const Entry* entry : closest_to_bound(entries_of(to.document, probe))) {
@@ -111,13 +105,8 @@ void write_opponents(PageContext& to) {
       "Each was timed alternately with the entry, on the same data. The ratio is the median of the "
       "pairs; above 1 the entry is better. Each entry of the HTML page has its own ratios, with "
       "their intervals.");
-  Table table({{"Probe"},
-               {"Opponent"},
-               {"Comparisons", Align::right},
-               {"Ahead in", Align::right},
-               {"Lowest ratio", Align::right},
-               {"Median ratio", Align::right},
-               {"Highest ratio", Align::right}});
+  Table table({"Probe", "Opponent", ">Comparisons", ">Ahead in", ">Lowest ratio", ">Median ratio",
+               ">Highest ratio"});
   for (const auto& [probe, opponent, all] : duels) {
     const auto [low, high] = std::ranges::minmax(all);
     const auto ahead = std::ranges::count_if(all, [](double ratio) { return ratio > 1; });
@@ -131,11 +120,7 @@ void write_opponents(PageContext& to) {
 namespace {
 
 void write_telemetry(PageContext& to) {
-  Table table({{"Channel"},
-               {"Lowest", Align::right},
-               {"Median", Align::right},
-               {"Highest", Align::right},
-               {"Entries", Align::right}});
+  Table table({"Channel", ">Lowest", ">Median", ">Highest", ">Entries"});
   for (const auto& [name, unit, channel] : {std::tuple{"SM clock", "Hz", &Telemetry::sm_clock_hz},
                                             {"Memory clock", "Hz", &Telemetry::memory_clock_hz},
                                             {"Power", "W", &Telemetry::power_w},
@@ -174,7 +159,7 @@ void write_unchecked(PageContext& to) {
   for (const Entry& entry : to.document.entries) {
     for (const std::string& what : entry.verdict.unchecked) ++unchecked[what];
   }
-  Table table({{"What could not be checked"}, {"Entries", Align::right}});
+  Table table({"What could not be checked", ">Entries"});
   for (const auto& [what, number] : unchecked) {
     table.add_row({escape_text(what), std::to_string(number)});
   }

@@ -6,8 +6,6 @@
 #include <limits>
 #include <map>
 
-#include "reports/facts.h"
-#include "reports/markdown.h"
 #include "reports/sections.h"
 #include "results/findings.h"
 #include "results/text.h"
@@ -136,13 +134,7 @@ void write_findings(PageContext& to) {
 void write_card(PageContext& to) {
   if (!to.card) return;
   to.page.paragraph("**Card:** " + escape_text(card_sentence(*to.card)) + ".");
-  Table table({{"Figure"},
-               {"This card", Align::right},
-               {"Usual", Align::right},
-               {"Normal down to", Align::right},
-               {"Worse by", Align::right},
-               {"Cards", Align::right},
-               {""}});
+  Table table({"Figure", ">This card", ">Usual", ">Normal down to", ">Worse by", ">Cards", ""});
   for (const CardFigure& figure : to.card->figures)
     table.add_row({escape_text(figure.name), quantity(figure.value, figure.unit),
                    quantity(figure.usual, figure.unit), quantity(figure.limit, figure.unit),
@@ -152,9 +144,9 @@ void write_card(PageContext& to) {
 }
 
 void write_answers(PageContext& to) {
-  Table table({{"Probe"}, {"Answer"}, {"Entries not ok", Align::right}});
+  Table table({"Probe", "Answer", ">Entries not ok"});
   for (const ProbeSummary& probe : probes_of(to.document)) {
-    const VerdictTally verdicts = tally(entries_of(to.document, probe.name));
+    const VerdictTally verdicts(entries_of(to.document, probe.name));
     const std::size_t bad = verdicts.all() - verdicts.of(VerdictStatus::ok);
     const std::string not_ok = fmt::format("{} of {}", bad, verdicts.all());
     table.add_row(
@@ -188,9 +180,7 @@ void write_origin(PageContext& to) {
   facts.push_back(counted(probes_of(document).size(), "probe", "probes"));
   facts.push_back(counted(document.entries.size(), "entry", "entries"));
   facts.push_back(format_time(document.elapsed_s));
-  std::string line;
-  for (const std::string& fact : facts) line += (line.empty() ? "" : " · ") + fact;
-  to.page.paragraph(line);
+  to.page.paragraph(fmt::format("{}", fmt::join(facts, " · ")));
   to.page.paragraph(fmt::format(
       "**{}** in the HTML page beside this one, which `fathom report {}` makes: every "
       "curve, entry, fact and rung, with search, zoom and their figures. A figure with "
@@ -214,7 +204,8 @@ void write_verdict(PageContext& to) {
   to.page.paragraph("**" + escape_text(headline(to.document)) + "**");
   write_findings(to);
   write_answers(to);
-  if (tally(entries_of(to.document)).of(VerdictStatus::noisy) > 0 && !to.document.facts.empty())
+  if (VerdictTally(entries_of(to.document)).of(VerdictStatus::noisy) > 0 &&
+      !to.document.facts.empty())
     to.page.paragraph(
         "Most points of a curve have few samples and so are noisy; what is concluded from a curve "
         "comes from all of its points together, and every fact has an interval of its own that "
@@ -241,7 +232,7 @@ std::string shortened(const std::string& figure) {
 
 /// The statements of one author on one GPU.
 void write_claims_of(PageContext& to, const Notes& notes, const std::vector<Claim>& claims) {
-  Table table({{"Claim"}, {"Its author's figure"}, {"This GPU"}});
+  Table table({"Claim", "Its author's figure", "This GPU"});
   for (const Claim& claim : claims) {
     const bool decided = claim.verdict < ClaimVerdict::does_not_apply;
     const std::string verdict = words(claim.verdict);

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "results/error.h"
 
 namespace fathom {
 
@@ -36,5 +39,26 @@ const Role& role(std::string_view name);
 /// to Blackwell; a unit test holds it against CUPTI's list. What a chip lacks CUPTI rejects. Throws
 /// Error(bad_input) for an unknown role.
 std::string find_metric(std::string_view role_name, std::string_view chip);
+
+/// Hardware counters that cannot be had here: what is wrong and what to do, in one sentence.
+class CounterError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Held by each profiler session for as long as it lives.
+class CountersActive {
+ public:
+  CountersActive() { ++sessions; }
+  ~CountersActive() { --sessions; }
+  CountersActive(const CountersActive&) = delete;
+  CountersActive& operator=(const CountersActive&) = delete;
+
+  static inline std::atomic<int> sessions = 0;
+};
+
+/// Whether a profiler session is alive in this program. Nothing may be timed then: the profiler
+/// fixes clocks, serialises kernels and adds work of its own to each launch.
+inline bool counters_active() { return CountersActive::sessions.load() > 0; }
 
 }  // namespace fathom

@@ -89,12 +89,6 @@ struct PcSampler::State {
   PcBuffer configured;  ///< CUPTI keeps it and may write into it at any time until it is disabled
   PcBuffer fetched;
 
-  void enable() {
-    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingEnableParams, params, .ctx = context);
-    FATHOM_CUPTI(cuptiPCSamplingEnable, params);
-    enabled = true;
-  }
-
   void read_reasons() {
     std::size_t count = 0;
     FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingGetNumStallReasonsParams, number, .ctx = context,
@@ -138,11 +132,6 @@ struct PcSampler::State {
                            .numAttributes = infos.size(),
                            .pPCSamplingConfigurationInfo = infos.data());
     FATHOM_CUPTI(cuptiPCSamplingSetConfigurationAttribute, params);
-  }
-
-  void start() {
-    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingStartParams, params, .ctx = context);
-    FATHOM_CUPTI(cuptiPCSamplingStart, params);
   }
 
   CUptiResult stop() {
@@ -204,19 +193,23 @@ void PcSampler::watch_modules() {
 PcSampler::PcSampler(int device) : state_(std::make_unique<State>()) {
   initialise_profilers(device);
   watch_modules();
-  state_->context = current_context();
-  state_->enable();
-  state_->read_reasons();
-  state_->configured.reserve(state_->reasons.size());
-  state_->fetched.reserve(state_->reasons.size());
-  state_->configure();
+  State& s = *state_;
+  s.context = current_context();
+  FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingEnableParams, params, .ctx = s.context);
+  FATHOM_CUPTI(cuptiPCSamplingEnable, params);
+  s.enabled = true;
+  s.read_reasons();
+  s.configured.reserve(s.reasons.size());
+  s.fetched.reserve(s.reasons.size());
+  s.configure();
 }
 
 PcSampler::~PcSampler() = default;
 
 void PcSampler::begin() {
   FATHOM_CUDA(cudaDeviceSynchronize());
-  state_->start();
+  FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingStartParams, params, .ctx = state_->context);
+  FATHOM_CUPTI(cuptiPCSamplingStart, params);
 }
 
 PcProfile PcSampler::collect(const std::function<void()>& launch) {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/counters/counters_active.h"
+#include "harness/counters/catalogue.h"
 
 namespace fathom {
 

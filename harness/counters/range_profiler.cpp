@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "harness/counters/cupti_library.h"
-#include "harness/counters/metric_host.h"
 #include "harness/cuda_check.h"
 
 namespace fathom {
@@ -19,6 +18,13 @@ namespace {
 // this many the start is a small part. A chip whose counter data are large gets fewer.
 constexpr std::size_t most_ranges = 512;
 constexpr std::size_t most_counter_data = std::size_t{64} << 20;
+
+/// Valid as long as `strings` are.
+std::vector<const char*> c_strings(const std::vector<std::string>& strings) {
+  std::vector<const char*> pointers;
+  for (const std::string& string : strings) pointers.push_back(string.c_str());
+  return pointers;
+}
 
 /// The chip's name by CUPTI, "GH100".
 std::string chip_name(int device) {
@@ -69,6 +75,85 @@ std::vector<std::size_t> range_positions(std::span<const std::uint8_t> counter_d
 
 }  // namespace
 
+void MetricHost::Deleter::operator()(CUpti_Profiler_Host_Object* object) const {
+  FATHOM_CUPTI_PARAMS(CUpti_Profiler_Host_Deinitialize_Params, params, .pHostObject = object);
+  cupti_library().cuptiProfilerHostDeinitialize(&params);
+}
+
+int MetricHost::add(const std::vector<std::string>& metrics) {
+  // A fresh object each time: after one rejection CUPTI's object answers every further metric with
+  // an unknown error.
+  FATHOM_CUPTI_PARAMS(
+      CUpti_Profiler_Host_Initialize_Params, made,
+      .profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER, .pChipName = chip_.c_str(),
+      .pCounterAvailabilityImage = availability_.empty() ? nullptr : availability_.data());
+  FATHOM_CUPTI(cuptiProfilerHostInitialize, made);
+  object_.reset(made.pHostObject);
+  std::vector<const char*> names = c_strings(metrics);
+  FATHOM_CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params, params,
+                      .pHostObject = object_.get(), .ppMetricNames = names.data(),
+                      .numMetrics = names.size());
+  return cupti_library().cuptiProfilerHostConfigAddMetrics(&params);
+}
+
+std::vector<std::string> MetricHost::schedule(const std::vector<std::string>& metrics) {
+  metrics_ = metrics;
+  if (metrics.empty() || add(metrics) == CUPTI_SUCCESS) return {};
+
+  std::vector<std::string> rejected;
+  metrics_.clear();
+  for (const std::string& metric : metrics) {
+    const auto result = static_cast<CUptiResult>(add({metric}));
+    // An unknown name comes back as either, depending on which part of it is unknown.
+    if (result == CUPTI_ERROR_INVALID_METRIC_NAME || result == CUPTI_ERROR_INVALID_PARAMETER) {
+      rejected.push_back(metric);
+      continue;
+    }
+    check_cupti(result, "cuptiProfilerHostConfigAddMetrics");
+    metrics_.push_back(metric);
+  }
+  if (!metrics_.empty())
+    check_cupti(static_cast<CUptiResult>(add(metrics_)), "cuptiProfilerHostConfigAddMetrics");
+  return rejected;
+}
+
+std::vector<std::uint8_t> MetricHost::config_image() const {
+  FATHOM_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImageSize_Params, size,
+                      .pHostObject = object_.get());
+  FATHOM_CUPTI(cuptiProfilerHostGetConfigImageSize, size);
+
+  std::vector<std::uint8_t> image(size.configImageSize);
+  FATHOM_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImage_Params, params,
+                      .pHostObject = object_.get(), .configImageSize = image.size(),
+                      .pConfigImage = image.data());
+  FATHOM_CUPTI(cuptiProfilerHostGetConfigImage, params);
+  return image;
+}
+
+std::size_t MetricHost::passes(std::span<const std::uint8_t> config_image) {
+  FATHOM_CUPTI_PARAMS(CUpti_Profiler_Host_GetNumOfPasses_Params, params,
+                      .configImageSize = config_image.size());
+  // The function only reads the image, although its parameter is not const.
+  params.pConfigImage = const_cast<std::uint8_t*>(config_image.data());
+  FATHOM_CUPTI(cuptiProfilerHostGetNumOfPasses, params);
+  return params.numOfPasses;
+}
+
+std::map<std::string, double> MetricHost::evaluate(std::span<const std::uint8_t> counter_data,
+                                                   std::size_t position) const {
+  std::vector<const char*> names = c_strings(metrics_);
+  std::vector<double> values(names.size());
+  FATHOM_CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, params,
+                      .pHostObject = object_.get(), .pCounterDataImage = counter_data.data(),
+                      .counterDataImageSize = counter_data.size(), .rangeIndex = position,
+                      .ppMetricNames = names.data(), .numMetrics = names.size(),
+                      .pMetricValues = values.data());
+  FATHOM_CUPTI(cuptiProfilerHostEvaluateToGpuValues, params);
+  std::map<std::string, double> by_metric;
+  for (std::size_t i = 0; i < values.size(); ++i) by_metric[metrics_[i]] = values[i];
+  return by_metric;
+}
+
 struct CounterSession::State {
   Readings readings;  ///< without values
   MetricHost host;
@@ -84,12 +169,6 @@ struct CounterSession::State {
     FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_Disable_Params, params,
                         .pRangeProfilerObject = profiler);
     cupti_library().cuptiRangeProfilerDisable(&params);
-  }
-
-  void enable() {
-    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params, params, .ctx = current_context());
-    FATHOM_CUPTI(cuptiRangeProfilerEnable, params);
-    profiler = params.pRangeProfilerObject;
   }
 
   std::size_t counter_data_size(std::size_t count) const {
@@ -135,12 +214,6 @@ struct CounterSession::State {
     FATHOM_CUPTI(cuptiRangeProfilerStart, params);
   }
 
-  void push(const std::string& name) const {
-    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params, params,
-                        .pRangeProfilerObject = profiler, .pRangeName = name.c_str());
-    FATHOM_CUPTI(cuptiRangeProfilerPushRange, params);
-  }
-
   CUptiResult pop() const {
     FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, params,
                         .pRangeProfilerObject = profiler);
@@ -173,7 +246,10 @@ struct CounterSession::State {
       for (std::size_t i = 0; i < ranges; ++i) {
         if (prepare) prepare(first + i);
         FATHOM_CUDA(cudaDeviceSynchronize());
-        push(std::to_string(i));
+        const std::string name = std::to_string(i);
+        FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params, params,
+                            .pRangeProfilerObject = profiler, .pRangeName = name.c_str());
+        FATHOM_CUPTI(cuptiRangeProfilerPushRange, params);
         in_range = true;
         launch(first + i);
         FATHOM_CUDA(cudaGetLastError());
@@ -246,7 +322,9 @@ CounterSession::CounterSession(int device, std::span<const std::string> roles) {
 
   s.config = s.host.config_image();
   s.passes = MetricHost::passes(s.config);
-  s.enable();
+  FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params, params, .ctx = current_context());
+  FATHOM_CUPTI(cuptiRangeProfilerEnable, params);
+  s.profiler = params.pRangeProfilerObject;
   s.largest_batch = most_ranges;
   while (s.largest_batch > 1 && s.counter_data_size(s.largest_batch) > most_counter_data)
     s.largest_batch /= 2;

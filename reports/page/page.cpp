@@ -6,7 +6,7 @@
 
 #include "models/shared_memory.h"
 #include "reports/compare.h"
-#include "reports/facts.h"
+#include "reports/sections.h"
 #include "results/document_fields.h"
 #include "results/document_io.h"
 #include "results/error.h"
@@ -348,34 +348,11 @@ std::string page_data(const std::vector<ShownDocument>& documents, const Explain
   return safe;
 }
 
-namespace {
-
-/// The template's `{{name}}` marks, each with its text; a text is not searched for further marks.
-std::string filled(std::string_view text,
-                   const std::vector<std::pair<std::string_view, std::string_view>>& parts) {
-  std::string out;
-  for (std::size_t at = 0;;) {
-    const std::size_t begin = text.find("{{", at);
-    if (begin == text.npos) return out.append(text.substr(at));
-    const std::size_t end = text.find("}}", begin);
-    const std::string_view name = text.substr(begin + 2, end - begin - 2);
-    out.append(text.substr(at, begin - at));
-    const auto part = std::ranges::find(parts, name, [](const auto& each) { return each.first; });
-    if (part == parts.end())
-      throw std::logic_error(fmt::format("page.html names an unknown part: {}", name));
-    out.append(part->second);
-    at = end + 2;
-  }
-}
-
-}  // namespace
-
 std::string html_page(const std::vector<ShownDocument>& documents, const Explained& explained) {
-  const std::string data = page_data(documents, explained);
-  return filled(page_template(), {{"style", page_style()},
-                                  {"library", chart_library()},
-                                  {"data", data},
-                                  {"script", page_script()}});
+  return fmt::format(fmt::runtime(page_template()), fmt::arg("style", page_style()),
+                     fmt::arg("library", chart_library()),
+                     fmt::arg("data", page_data(documents, explained)),
+                     fmt::arg("script", page_script()));
 }
 
 }  // namespace reports

@@ -38,7 +38,7 @@ std::optional<nlohmann::json> read_explained(std::string_view text, const std::s
 
 // Files of this folder, and the sources of the ladder, as the build found them.
 
-std::string_view page_template();   ///< page.html
+std::string_view page_template();   ///< page.html, with marks for fmt
 std::string_view page_style();      ///< page.css
 std::string_view page_script();     ///< every script of views/, one after the other
 std::string_view chart_library();   ///< vendor/vega.js

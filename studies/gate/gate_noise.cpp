@@ -39,12 +39,9 @@ gate::RecordedNoise permanent_noise(double spread, std::uint64_t seed) {
 }
 
 void study_paired(const gate::NoiseStudy& options, reports::Page& page) {
-  using reports::Align;
   constexpr std::size_t decisions = 300;
-  reports::Table table({{"Gaussian noise from round to round"},
-                        {"False alarms", Align::right},
-                        {"Inconclusive, unchanged", Align::right},
-                        {"Found", Align::right}});
+  reports::Table table({"Gaussian noise from round to round", ">False alarms",
+                        ">Inconclusive, unchanged", ">Found"});
   for (const double spread : {0.003, 0.02, 0.05}) {
     const gate::RecordedNoise noise = permanent_noise(spread, options.seed);
     const gate::Decide paired = gate::paired_decisions(noise);
@@ -72,12 +69,8 @@ void study(gate::NoiseStudy options, const std::string& out) {
                   "is one that ended inconclusive.",
                   options.suites, options.metrics, options.seed, format_percent(options.slower)));
   for (const std::size_t results : {1, 3}) {
-    using reports::Align;
-    reports::Table table({{"Noise of a run"},
-                          {"False alarms", Align::right},
-                          {"Inconclusive, unchanged", Align::right},
-                          {"Found", Align::right},
-                          {"Undecided, slowed", Align::right}});
+    reports::Table table({"Noise of a run", ">False alarms", ">Inconclusive, unchanged", ">Found",
+                          ">Undecided, slowed"});
     options.head_results = results;
     for (const gate::NoiseRow& row : gate::noise_rows()) {
       // Each with one figure for each number of earlier runs: "0 / 0.5 / 1".

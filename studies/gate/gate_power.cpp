@@ -71,10 +71,7 @@ int simulate(const Arguments& arguments) {
                                                   arguments.recordings.size(), noise_text(noise))));
   fmt::print("{}\n", noise_text(noise));
 
-  reports::Table alarms({{"Mode"},
-                         {"Decisions", reports::Align::right},
-                         {"False alarms", reports::Align::right},
-                         {"Inconclusive", reports::Align::right}});
+  reports::Table alarms({"Mode", ">Decisions", ">False alarms", ">Inconclusive"});
   const auto add_alarms = [&](const std::string& mode, const gate::Decide& decide) {
     const auto found = gate::simulate_false_alarms(decide, arguments.decisions, seed);
     alarms.add_row({mode, fmt::format("{}", found.regressions.trials),
@@ -89,9 +86,7 @@ int simulate(const Arguments& arguments) {
     add_alarms("stored, " + words_of(runs), gate::stored_decisions(noise, runs));
   page.table("Suites of which nothing changed", alarms);
 
-  reports::Table power({{"Slowdown", reports::Align::right},
-                        {"Trials", reports::Align::right},
-                        {"Confirmed", reports::Align::right}});
+  reports::Table power({">Slowdown", ">Trials", ">Confirmed"});
   for (const double slower : slowdowns) {
     const Share caught = gate::simulate_power(noise, paired, slower, arguments.trials, seed);
     power.add_row({format_percent(slower), fmt::format("{}", caught.trials), share_text(caught)});
@@ -99,9 +94,8 @@ int simulate(const Arguments& arguments) {
                caught.trials, share_text(caught));
     std::fflush(stdout);
   }
-  std::vector<reports::Table::Column> columns{{"Slowdown", reports::Align::right}};
-  for (const gate::StoredRuns& runs : stored_runs)
-    columns.push_back({words_of(runs), reports::Align::right});
+  std::vector<std::string> columns{">Slowdown"};
+  for (const gate::StoredRuns& runs : stored_runs) columns.push_back(">" + words_of(runs));
   reports::Table stored_power(std::move(columns));
   for (const double slower : stored_slowdowns) {
     std::vector<std::string> row{format_percent(slower)};

@@ -1,6 +1,6 @@
 // Timing on a GPU, with kernels whose time or order is known.
 
-#include "harness/counters/counters_active.h"
+#include "harness/counters/catalogue.h"
 #include "harness/counters/range_profiler.h"
 #include "harness/device_clocks.cuh"
 #include "harness/host_timer.h"

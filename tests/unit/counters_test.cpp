@@ -4,9 +4,8 @@
 #include <cupti_result.h>
 
 #include "harness/counters/catalogue.h"
-#include "harness/counters/counters_active.h"
 #include "harness/counters/cupti_library.h"
-#include "harness/counters/metric_host.h"
+#include "harness/counters/range_profiler.h"
 #include "tests/golden/golden.h"
 #include "tests/testing.h"
 

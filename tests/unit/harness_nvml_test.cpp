@@ -4,7 +4,6 @@
 #include <regex>
 
 #include "harness/cuda_check.h"
-#include "harness/cuda_device.h"
 #include "harness/device_facts.h"
 #include "harness/doctor.h"
 #include "harness/nvml_library.h"

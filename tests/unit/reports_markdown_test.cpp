@@ -49,7 +49,7 @@ TEST_CASE("A code span holds any name", "[reports]") {
 }
 
 TEST_CASE("A long table opens on a click, or is a link to the HTML page", "[reports]") {
-  Table table({{"a"}});
+  Table table({"a"});
   for (std::size_t i = 0; i <= Page::most_shown; ++i) table.add_row({"1"});
   Page page(false);
   page.table(escape_text("a_ *b* <c>"), table, "verdict: **failed**");

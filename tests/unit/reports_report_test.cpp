@@ -3,7 +3,7 @@
 
 #include "reports/report.h"
 
-#include "reports/facts.h"
+#include "reports/sections.h"
 #include "tests/testing.h"
 #include "tests/unit/report_folder.h"
 #include "tests/unit/sample_document.h"

@@ -12,7 +12,7 @@
 #include <set>
 #include <sstream>
 
-#include "reports/facts.h"
+#include "reports/sections.h"
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/files.h"

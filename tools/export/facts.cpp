@@ -8,7 +8,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "reports/facts.h"
+#include "reports/sections.h"
 #include "results/fail.h"
 #include "results/text.h"
 #include "tools/export/export.h"

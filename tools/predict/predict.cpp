@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "models/roofline.h"
-#include "reports/facts.h"
+#include "reports/sections.h"
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/files.h"

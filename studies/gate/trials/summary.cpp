@@ -20,7 +20,6 @@ namespace fathom::gate {
 namespace {
 
 namespace fs = std::filesystem;
-using reports::Align;
 using reports::Table;
 
 /// Below this nothing may be flagged.
@@ -103,10 +102,7 @@ std::vector<std::string> fate_row(std::string what, const Fates& fates) {
 }
 
 Table fate_table(const char* first) {
-  return Table({{first},
-                {"Confirmed", Align::right},
-                {"Inconclusive", Align::right},
-                {"Measured change (median)", Align::right}});
+  return Table({first, ">Confirmed", ">Inconclusive", ">Measured change (median)"});
 }
 
 /// A part of the page: the rates of some journals.
@@ -155,11 +151,8 @@ class Summary {
     each(TrialKind::unchanged, [&](const JournalHeader& header, const TrialRecord& record) {
       rows[header.suite.empty() ? "commands" : "suite " + header.suite].push_back(&record);
     });
-    Table table({{"What"},
-                 {"Metrics", Align::right},
-                 {"False alarms", Align::right},
-                 {"Inconclusive", Align::right},
-                 {"Seconds (median, longest)", Align::right}});
+    Table table(
+        {"What", ">Metrics", ">False alarms", ">Inconclusive", ">Seconds (median, longest)"});
     for (const auto& [what, records] : rows)
       table.add_row(
           {reports::escape_text(what),
@@ -238,11 +231,8 @@ class Summary {
       ++headlines[std::regex_replace(record.headline, number, "N")];
     });
     if (rows.empty()) return;
-    Table table({{"The other load"},
-                 {"Inconclusive", Align::right},
-                 {"Regression", Align::right},
-                 {"Passed", Align::right},
-                 {"Seconds (median, longest)", Align::right}});
+    Table table({"The other load", ">Inconclusive", ">Regression", ">Passed",
+                 ">Seconds (median, longest)"});
     for (const auto& [name, records] : rows)
       table.add_row({name, count_text(ended_with(records, ExitCode::inconclusive)),
                      count_text(ended_with(records, ExitCode::check_failed)),
@@ -253,7 +243,7 @@ class Summary {
                                  : fmt::format("{} more decisions ended before the load had begun",
                                                undisturbed));
     // A sign that hardly ever decided has no measured rate, however good the rate of all of them.
-    Table signs({{"How these decisions ended"}, {"Decisions", Align::right}});
+    Table signs({"How these decisions ended", ">Decisions"});
     for (const auto& [headline, decisions] : headlines)
       signs.add_row({reports::escape_text(headline), fmt::format("{}", decisions)});
     page_.table("By what they were decided", signs);
