@@ -86,14 +86,20 @@ SignalInbox::SignalInbox(Interrupts interrupts) {
 }
 
 SignalInbox::~SignalInbox() {
-  drain();  // an interrupt that was collected must not act after all
+  interrupts();  // one that was collected must not act after all
   sigprocmask(SIG_SETMASK, &previous_mask_, nullptr);
 }
 
-void SignalInbox::drain() {
+int SignalInbox::interrupts() {
   signalfd_siginfo info;
   while (read(descriptor_.get(), &info, sizeof info) == sizeof info)
     if (info.ssi_signo != SIGCHLD) ++interrupts_;
+  return interrupts_;
+}
+
+void SignalInbox::wait(std::chrono::milliseconds longest) const {
+  pollfd source{descriptor_.get(), POLLIN, 0};
+  poll(&source, 1, static_cast<int>(longest.count()));
 }
 
 std::string ProcessEnd::describe() const {
@@ -115,17 +121,14 @@ ChildProcess::ChildProcess(ChildStart start) {
     return std::pair(FileDescriptor(ends[0]), FileDescriptor(ends[1]));
   };
   FileDescriptor childs;
-  if (start.held || start.tells_progress) std::tie(socket_, childs) = connected(SOCK_NONBLOCK);
-  const auto give = [&](const char* flag) {
-    start.arguments.insert(start.arguments.end(), {flag, std::to_string(childs.get())});
-  };
-  if (start.held) give("--start-fd");
-  if (start.tells_progress) give("--progress-fd");
+  if (!start.socket_flags.empty()) std::tie(socket_, childs) = connected(SOCK_NONBLOCK);
+  std::vector<std::string> words{program};
+  words.insert(words.end(), start.arguments.begin(), start.arguments.end());
+  for (const std::string& flag : start.socket_flags)
+    words.insert(words.end(), {flag, std::to_string(childs.get())});
   auto [reader, writer] = connected(0);
-  std::vector<char*> arguments{const_cast<char*>(program.c_str())};
-  for (std::string& word : start.arguments) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
 
+  const std::vector<char*> arguments = pointers_to(words);
   const pid_t parent = getpid();
   pid_ = fork();
   if (pid_ == 0) become(start, arguments.data(), parent, writer.get(), childs.get());
@@ -200,27 +203,24 @@ void ChildProcess::reap_group() {
 }
 
 void supervise(const Children& children, SignalInbox& inbox, const Supervision& supervision) {
-  const auto read_available = [&] {
-    while (supervision.line) {
-      const auto line = children.front()->next_line();
-      if (!line) return;
-      supervision.line(*line);
-    }
-  };
   auto deadline = Clock::now() + supervision.limit;
   int told = 0;  // to stop: 2 is SIGKILL
   Stopped stopped = Stopped::no;
-  const int interrupts_before = inbox.interrupts();
   const auto is_late = [&] { return Clock::now() >= deadline; };
   const auto tell = [&](int number, std::chrono::milliseconds patience) {
     for (const ChildProcess* child : children) child->signal(number);
     ++told;
     deadline = Clock::now() + patience;
   };
-  const auto has_ended = [&](ChildProcess* child) { return child->try_end(stopped).has_value(); };
-
-  while (std::ranges::count_if(children, has_ended) < std::ssize(children)) {
-    const int interrupts = inbox.interrupts() - interrupts_before;
+  while (true) {
+    const int interrupts = inbox.interrupts();  // before a look at who has ended
+    bool all_ended = true;
+    for (ChildProcess* child : children) {
+      all_ended &= child->try_end(stopped).has_value();
+      while (const auto line = child->next_line())
+        if (supervision.line) supervision.line(*line);
+    }
+    if (all_ended) return;
     if (told == 0 && (interrupts > 0 || is_late())) {
       stopped = interrupts > 0 ? Stopped::interrupt : Stopped::time_limit;
       tell(interrupts > 0 ? SIGINT : SIGTERM, supervision.grace);
@@ -230,16 +230,9 @@ void supervise(const Children& children, SignalInbox& inbox, const Supervision& 
       for (ChildProcess* child : children) child->give_up(stopped);
     if (supervision.tick) supervision.tick();
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-    const long longest = supervision.tick ? 20 : 1000;
-    std::array<pollfd, 2> sources{
-        pollfd{inbox.descriptor(), POLLIN, 0},
-        pollfd{supervision.line ? children.front()->socket() : -1, POLLIN, 0}};
-    poll(sources.data(), sources.size(),
-         static_cast<int>(std::clamp<long>(left.count(), 1, longest)));
-    inbox.drain();
-    read_available();
+    const auto longest = supervision.tick ? 20ms : supervision.line ? 100ms : 1000ms;
+    inbox.wait(std::clamp<std::chrono::milliseconds>(left, 1ms, longest));
   }
-  read_available();
 }
 
 ProcessEnd supervise(ChildProcess& child, SignalInbox& inbox, const Supervision& supervision) {
@@ -249,15 +242,19 @@ ProcessEnd supervise(ChildProcess& child, SignalInbox& inbox, const Supervision&
 
 Children wait_until_ready(Children children, SignalInbox& inbox, std::chrono::milliseconds limit) {
   const auto deadline = Clock::now() + limit;
-  while (!children.empty() && inbox.interrupts() == 0 && Clock::now() < deadline) {
-    std::vector<pollfd> sources{{inbox.descriptor(), POLLIN, 0}};
-    for (const ChildProcess* child : children) sources.push_back({child->socket(), POLLIN, 0});
-    constexpr int look_again_ms = 100;
-    poll(sources.data(), sources.size(), look_again_ms);
-    inbox.drain();
+  while (inbox.interrupts() == 0 && Clock::now() < deadline) {
     std::erase_if(children, [](auto* child) { return child->next_line() || child->try_end(); });
+    if (children.empty()) break;
+    inbox.wait(10ms);
   }
   return children;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
 }
 
 CapturedRun run_and_capture(const std::filesystem::path& program,

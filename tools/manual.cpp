@@ -27,25 +27,16 @@ std::string escaped(const std::string& text) {
   return roff;
 }
 
-/// Prose in lines of roff: a new sentence begins a new line, and no line is long.
+/// Prose as roff fills it: a line for each word.
 std::string prose(const std::string& text) {
-  constexpr std::size_t longest = 78;
-  std::string lines, line;
+  std::string lines;
   std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    word = escaped(word);
-    const bool sentence = line.ends_with('.') && !line.ends_with("..");
-    if (!line.empty() && (sentence || line.size() + 1 + word.size() > longest)) {
-      lines += line + "\n";
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + word;
-  }
-  return line.empty() ? lines : lines + line + "\n";
+  for (std::string word; words >> word;) lines += escaped(word) + "\n";
+  return lines;
 }
 
-/// "fathom-predict-shared", of the page in section 1; with a space the command itself.
-std::string name_of(const CLI::App& command, const char* between = "-") {
+/// "fathom-predict-shared", of the page in section 1; with a space between, the command itself.
+std::string name_of(const CLI::App& command, const char* between) {
   const CLI::App* above = command.get_parent();
   return (above ? name_of(*above, between) + between : "") + command.get_name();
 }
@@ -86,21 +77,18 @@ std::string roff_of(const std::string& help) {
   return roff + (example ? ".EE\n" : "");
 }
 
-/// The page of a command in roff. `date` is ISO 8601's.
-std::string man_page(const CLI::App& command, const std::string& date) {
-  const std::string name = escaped(name_of(command));
+/// Writes the pages of the command and of all below it. `date` is ISO 8601's.
+void write_pages(CLI::App& command, const std::filesystem::path& folder, const std::string& date) {
+  const std::string file = name_of(command, "-"), name = escaped(file);
   const CLI::App* above = command.get_parent();
   const std::string help = command.help(above ? name_of(*above, " ") : "");
-  return fmt::format(".TH {} 1 {} \"fathom {}\" \"User Commands\"\n.SH NAME\n{} \\-\n{}{}",
-                     in_capitals(name), date, fathom::version(), name,
-                     prose(command.get_description()), roff_of(help.substr(help.find("Usage: "))));
-}
-
-/// Writes the pages of the command and of all below it.
-void write_pages(CLI::App& command, const std::filesystem::path& folder, const std::string& date) {
-  fathom::write_file_atomically(folder / (name_of(command) + ".1"), man_page(command, date));
-  for (CLI::App* sub : command.get_subcommands([](CLI::App*) { return true; }))
-    write_pages(*sub, folder, date);
+  fathom::write_file_atomically(
+      folder / (file + ".1"),
+      fmt::format(".TH {} 1 {} \"fathom {}\" \"User Commands\"\n.SH NAME\n{} \\-\n{}{}",
+                  in_capitals(name), date, fathom::version(), name,
+                  prose(command.get_description()), roff_of(help.substr(help.find("Usage: ")))));
+  for (CLI::App* below : command.get_subcommands([](CLI::App*) { return true; }))
+    write_pages(*below, folder, date);
 }
 
 /// Those of the other programs in place of their names.

@@ -9,7 +9,6 @@
 #include "results/error.h"
 #include "tools/child_process.h"
 #include "tools/commands.h"
-#include "tools/output_folder.h"
 #include "tools/programs.h"
 
 namespace fathom {
@@ -43,7 +42,7 @@ struct Measured {
 /// parts/<probe>.json of `folder`. An interrupt ends the measuring, and what there is then is what
 /// comes back.
 Measured measure_probes(const std::vector<ProbeBinary>& probes, const RunArguments& options,
-                        const OutputFolder& folder, const Fingerprint& fingerprint,
+                        const std::filesystem::path& folder, const Fingerprint& fingerprint,
                         SignalInbox& inbox);
 
 }  // namespace fathom

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -14,6 +16,7 @@
 #include "generated/suite_groups.h"
 #include "results/document_io.h"
 #include "results/fail.h"
+#include "results/files.h"
 #include "results/text.h"
 #include "tools/child_process.h"
 
@@ -153,6 +156,39 @@ std::string nvidia_gpu_on_pci() {
     if (begins(device.path() / "vendor", "0x10de") && begins(device.path() / "class", "0x03"))
       return device.path().filename();
   return {};
+}
+
+std::string gpu_slug(std::string_view gpu_name) {
+  std::string slug;
+  for (const char c : gpu_name) {
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      slug += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    else if (!slug.empty() && slug.back() != '-')
+      slug += '-';
+  }
+  while (!slug.empty() && slug.back() == '-') slug.pop_back();
+  if (slug.starts_with("nvidia-")) slug.erase(0, 7);
+  return slug.empty() ? "gpu" : slug;
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) fail_write(folder, error.value());
+}
+
+TemporaryFolder::TemporaryFolder(const std::string& instead) {
+  std::error_code nowhere;
+  const fs::path parent = fs::temp_directory_path(nowhere);
+  std::string pattern = (parent / "fathom-XXXXXX").string();
+  if (nowhere || !mkdtemp(pattern.data()))
+    fail(ExitCode::output_unwritable, "There is no folder for temporary files: {}.", instead);
+  path_ = pattern;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
 }
 
 }  // namespace fathom

@@ -16,7 +16,6 @@
 #include "results/error.h"
 #include "results/fail.h"
 #include "results/text.h"
-#include "tools/output_folder.h"
 #include "tools/programs.h"
 
 namespace fathom {
@@ -231,7 +230,6 @@ class FleetRun {
     const auto begin = Clock::now();
     for (int rank = 1; rank < launcher_->size; ++rank)
       while (!has_ended(rank)) {
-        inbox_->drain();
         std::chrono::duration<double> limit(arguments_.wait_s);
         if (inbox_->interrupts() > 0) limit = std::min<decltype(limit)>(limit, time_to_answer);
         if (Clock::now() > begin + limit) return;

@@ -14,7 +14,7 @@
 #include "results/files.h"
 #include "results/text.h"
 #include "studies/gate/trials/load.h"
-#include "tools/output_folder.h"
+#include "tools/programs.h"
 
 namespace fathom::gate {
 namespace {
