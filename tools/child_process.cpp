@@ -2,12 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -76,13 +74,11 @@ std::string text_of(const FileDescriptor& memory) {
 }  // namespace
 
 SignalInbox::SignalInbox(Interrupts interrupts) {
-  sigset_t wanted;
-  sigemptyset(&wanted);
-  sigaddset(&wanted, SIGCHLD);
+  sigemptyset(&collected_);
+  sigaddset(&collected_, SIGCHLD);
   if (interrupts == Interrupts::collect)
-    for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&wanted, number);
-  sigprocmask(SIG_BLOCK, &wanted, &previous_mask_);
-  descriptor_ = FileDescriptor(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&collected_, number);
+  sigprocmask(SIG_BLOCK, &collected_, &previous_mask_);
 }
 
 SignalInbox::~SignalInbox() {
@@ -90,16 +86,11 @@ SignalInbox::~SignalInbox() {
   sigprocmask(SIG_SETMASK, &previous_mask_, nullptr);
 }
 
-int SignalInbox::interrupts() {
-  signalfd_siginfo info;
-  while (read(descriptor_.get(), &info, sizeof info) == sizeof info)
-    if (info.ssi_signo != SIGCHLD) ++interrupts_;
+int SignalInbox::interrupts(std::chrono::milliseconds longest) {
+  timespec patience{longest.count() / 1000, longest.count() % 1000 * 1'000'000};
+  for (int number; (number = sigtimedwait(&collected_, nullptr, &patience)) > 0; patience = {})
+    if (number != SIGCHLD) ++interrupts_;
   return interrupts_;
-}
-
-void SignalInbox::wait(std::chrono::milliseconds longest) const {
-  pollfd source{descriptor_.get(), POLLIN, 0};
-  poll(&source, 1, static_cast<int>(longest.count()));
 }
 
 std::string ProcessEnd::describe() const {
@@ -145,9 +136,7 @@ ChildProcess::ChildProcess(ChildStart start) {
 }
 
 ChildProcess::~ChildProcess() {
-  signal(SIGKILL);
-  const auto deadline = Clock::now() + patience_after_kill;
-  while (!try_end() && Clock::now() < deadline) std::this_thread::sleep_for(10ms);
+  if (!end_) reap_group();
 }
 
 void ChildProcess::signal(int number) const {
@@ -203,6 +192,7 @@ void ChildProcess::reap_group() {
 }
 
 void supervise(const Children& children, SignalInbox& inbox, const Supervision& supervision) {
+  const auto longest = supervision.tick ? 20ms : supervision.line ? 100ms : 1000ms;
   auto deadline = Clock::now() + supervision.limit;
   int told = 0;  // to stop: 2 is SIGKILL
   Stopped stopped = Stopped::no;
@@ -212,8 +202,9 @@ void supervise(const Children& children, SignalInbox& inbox, const Supervision& 
     ++told;
     deadline = Clock::now() + patience;
   };
-  while (true) {
-    const int interrupts = inbox.interrupts();  // before a look at who has ended
+  for (auto patience = 0ms;; patience = longest) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    const int interrupts = inbox.interrupts(std::clamp(left, 0ms, patience));
     bool all_ended = true;
     for (ChildProcess* child : children) {
       all_ended &= child->try_end(stopped).has_value();
@@ -229,9 +220,6 @@ void supervise(const Children& children, SignalInbox& inbox, const Supervision& 
     if (told == 2 && is_late())
       for (ChildProcess* child : children) child->give_up(stopped);
     if (supervision.tick) supervision.tick();
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-    const auto longest = supervision.tick ? 20ms : supervision.line ? 100ms : 1000ms;
-    inbox.wait(std::clamp<std::chrono::milliseconds>(left, 1ms, longest));
   }
 }
 
@@ -242,11 +230,8 @@ ProcessEnd supervise(ChildProcess& child, SignalInbox& inbox, const Supervision&
 
 Children wait_until_ready(Children children, SignalInbox& inbox, std::chrono::milliseconds limit) {
   const auto deadline = Clock::now() + limit;
-  while (inbox.interrupts() == 0 && Clock::now() < deadline) {
+  while (!children.empty() && inbox.interrupts(10ms) == 0 && Clock::now() < deadline)
     std::erase_if(children, [](auto* child) { return child->next_line() || child->try_end(); });
-    if (children.empty()) break;
-    inbox.wait(10ms);
-  }
   return children;
 }
 

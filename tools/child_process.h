@@ -17,8 +17,8 @@
 
 namespace fathom {
 
-/// Collects SIGCHLD, and on demand SIGINT, SIGTERM and SIGHUP, on a descriptor instead of letting
-/// them act, as long as it lives. One at a time; make it before the children it shall report.
+/// Collects SIGCHLD, and on demand SIGINT, SIGTERM and SIGHUP, instead of letting them act, as long
+/// as it lives. One at a time; make it before the children it shall report.
 class SignalInbox {
  public:
   enum class Interrupts { act, collect };
@@ -27,14 +27,12 @@ class SignalInbox {
   SignalInbox(const SignalInbox&) = delete;
   SignalInbox& operator=(const SignalInbox&) = delete;
 
-  /// Of those that it collects, how many have come so far.
-  int interrupts();
-  /// Sleeps until a signal comes, at most so long.
-  void wait(std::chrono::milliseconds longest) const;
+  /// Sleeps until a signal comes, at most so long. Returns how many interrupts have come since the
+  /// beginning.
+  int interrupts(std::chrono::milliseconds longest = {});
 
  private:
-  sigset_t previous_mask_;
-  FileDescriptor descriptor_;
+  sigset_t collected_, previous_mask_;
   int interrupts_ = 0;
 };
 

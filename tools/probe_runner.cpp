@@ -1,6 +1,7 @@
 #include "tools/probe_runner.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <memory>
 #include <set>
 #include <sstream>
+#include <thread>
 #include <utility>
 
 #include "results/document_io.h"
@@ -61,7 +63,7 @@ struct Probe {
 class Run {
  public:
   Run(const std::vector<ProbeBinary>& probes, const RunArguments& options, const fs::path& folder,
-      SignalInbox& inbox)
+      const Fingerprint& fingerprint, SignalInbox& inbox)
       : options_(options), suite_(*find_run_suite(options.suite)), inbox_(inbox) {
     for (const ProbeBinary& probe : probes)
       probes_.push_back({probe, folder / "parts" / (probe.name + ".json"),
@@ -69,6 +71,13 @@ class Run {
     limit_ = std::chrono::seconds(options.time_limit_s > 0
                                       ? std::max(1L, std::lround(options.time_limit_s))
                                       : suite_.probe_limit_s);
+    // Where no probe leaves a document, the report still says on what it was tried.
+    document_.date = utc_time(std::chrono::system_clock::now());
+    document_.fathom_version = version();
+    document_.fathom_commit = commit();
+    document_.seed = std::to_string(options.seed);
+    document_.num_cpus = std::thread::hardware_concurrency();
+    document_.fingerprint = fingerprint;
   }
 
   Measured measure(bool together) {
@@ -78,7 +87,7 @@ class Run {
         stopper_ = {ProbeStatus::interrupted, "interrupted", ExitCode::interrupted};
       if (stopper_) {  // it would end the others, too
         probe.child.reset();
-        measured_.causes.push_back(stopper_->cause);
+        causes_.push_back(stopper_->cause);
         miss(probe,
              stopper_->cause == ExitCode::interrupted ? stopper_->status : ProbeStatus::failed,
              "not started: " + stopper_->reason);
@@ -91,7 +100,16 @@ class Run {
         add(probe, {ProbeStatus::failed, error.what(), error.code()}, std::nullopt);
       }
     }
-    return std::move(measured_);
+    std::ranges::stable_sort(document_.probes, {}, &ProbeSummary::name);
+    document_.elapsed_s = seconds_since(start_);
+    document_.executable = "fathom";
+    document_.suite = options_.suite;  // the parts name the size of their sweep
+    if (!options_.counters_of.empty())
+      document_.warnings.push_back(
+          fmt::format("Hardware counters were asked for of {} only (--counters-of); the other "
+                      "probes' cases that only counters can decide were left out.",
+                      fmt::join(options_.counters_of, ", ")));
+    return {std::move(document_), std::move(causes_)};
   }
 
  private:
@@ -195,15 +213,18 @@ class Run {
   void add(const Probe& probe, ProbeOutcome outcome, std::optional<Document> left) {
     if (stops_the_run(outcome.cause)) stopper_ = outcome;
     try {
-      if (left && measured_.document)
-        add_part(*measured_.document, *left);
-      else if (left)
-        measured_.document = left;
+      if (left && has_parts_) {
+        add_part(document_, *left);
+      } else if (left) {
+        left->probes.insert(left->probes.end(), document_.probes.begin(), document_.probes.end());
+        document_ = *left;
+        has_parts_ = true;
+      }
     } catch (const Error& error) {
       outcome = {ProbeStatus::failed, error.what(), ExitCode::incomplete};
       left.reset();
     }
-    measured_.causes.push_back(outcome.cause);
+    causes_.push_back(outcome.cause);
     if (!left) miss(probe, outcome.status, outcome.reason);
     draw("");
     print_out(fmt::format("{}: {} cases in {:.0f} s{}\n", probe.binary.name,
@@ -213,7 +234,7 @@ class Run {
 
   /// A summary for a probe that left no document.
   void miss(const Probe& probe, ProbeStatus status, const std::string& reason) {
-    ProbeSummary& summary = measured_.missing.emplace_back();
+    ProbeSummary& summary = document_.probes.emplace_back();
     summary.name = probe.binary.name;
     summary.status = status;
     summary.status_reason = reason;
@@ -225,7 +246,9 @@ class Run {
   Clock::time_point start_ = Clock::now();
   std::chrono::seconds limit_{};  ///< of a probe, and for becoming ready where it is held
   std::vector<Probe> probes_;
-  Measured measured_;
+  Document document_;
+  bool has_parts_ = false;  ///< in the document
+  std::vector<ExitCode> causes_;
   std::optional<ProbeOutcome> stopper_;
 };
 
@@ -272,7 +295,7 @@ Measured measure_probes(const std::vector<ProbeBinary>& probes, const RunArgumen
   // probes size their arrays for the rest.
   const auto needed = static_cast<std::int64_t>(probes.size()) * (std::int64_t{8} << 30);
   const bool together = options.start_together && fingerprint.memory_bytes.value_or(0) >= needed;
-  return Run(probes, options, folder, inbox).measure(together);
+  return Run(probes, options, folder, fingerprint, inbox).measure(together);
 }
 
 }  // namespace fathom

@@ -29,10 +29,9 @@ ProbeOutcome judge_probe(const ProcessEnd& end, const std::optional<Document>& l
 /// `incomplete` for several different ones.
 ExitCode combined_exit_code(const std::vector<ExitCode>& causes);
 
-/// What a run has measured.
+/// What a run has measured: all that its probes left, and a summary of each that left nothing.
 struct Measured {
-  std::optional<Document> document;   ///< of all probes that left one
-  std::vector<ProbeSummary> missing;  ///< of the others
+  Document document;
   /// Of each that was selected; `incomplete` where what it left does not fit the others'.
   std::vector<ExitCode> causes;
 };

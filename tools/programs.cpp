@@ -26,11 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// cmake/Suites.cmake has every suite below.
-const std::vector<std::string_view>& groups_of(const RunSuite& suite) {
-  return std::ranges::find(suite_groups, suite.name, &SuiteGroups::suite)->groups;
-}
-
 // Loading the driver's libraries and waking an idle GPU takes seconds at worst.
 constexpr std::chrono::seconds answer_limit{60};
 constexpr const char* program_name = "fathom-device";
@@ -48,14 +43,14 @@ const std::vector<RunSuite> run_suites{
 };
 
 bool RunSuite::has(const std::string& probe) const {
-  const auto known = std::ranges::find(probe_groups, probe, &ProbeGroup::probe);
-  // A probe that no group names is of the first.
-  const std::string_view group = known == std::end(probe_groups) ? "core" : known->group;
-  return std::ranges::count(groups_of(*this), group) > 0;
+  std::string group = "core";  // of a probe that no group names
+  for (const auto& [known, its] : group_of_probe)
+    if (known == probe) group = its;
+  return std::ranges::count(groups_of_suite.at(name), group) > 0;
 }
 
 std::string RunSuite::group_names() const {
-  return fmt::format("{}", fmt::join(groups_of(*this), ", "));
+  return fmt::format("{}", fmt::join(groups_of_suite.at(name), ", "));
 }
 
 const RunSuite* find_run_suite(const std::string& name) {

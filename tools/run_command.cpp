@@ -7,13 +7,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <thread>
 
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
-#include "results/program.h"
 #include "results/text.h"
 #include "tools/probe_runner.h"
 
@@ -93,30 +91,6 @@ ExitCode replay_without_gpu(const RunArguments& options, ExitCode code, const ch
   return replay(options, "no NVIDIA GPU found");
 }
 
-Document document_of(const Measured& run, const RunArguments& options,
-                     const Fingerprint& fingerprint, std::chrono::duration<double> elapsed) {
-  Document document = run.document.value_or(Document());
-  if (!run.document) {  // no probe left one: the report still says on what it was tried
-    document.date = utc_time(std::chrono::system_clock::now());
-    document.fathom_version = version();
-    document.fathom_commit = commit();
-    document.seed = std::to_string(options.seed);
-    document.num_cpus = std::thread::hardware_concurrency();
-    document.fingerprint = fingerprint;
-  }
-  document.probes.insert(document.probes.end(), run.missing.begin(), run.missing.end());
-  std::ranges::stable_sort(document.probes, {}, &ProbeSummary::name);
-  document.elapsed_s = elapsed.count();
-  document.executable = "fathom";
-  document.suite = options.suite;  // the parts name the size of their sweep
-  if (!options.counters_of.empty())
-    document.warnings.push_back(
-        fmt::format("Hardware counters were asked for of {} only (--counters-of); the other "
-                    "probes' cases that only counters can decide were left out.",
-                    fmt::join(options.counters_of, ", ")));
-  return document;
-}
-
 ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& probes,
                  const Fingerprint& fingerprint) {
   // For the whole run, so that nobody gets in between two probes.
@@ -133,14 +107,11 @@ ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& pr
                          counted(probes.size(), "probe"), options.suite));
   // Until the report is written: an interrupt ends the measuring, not the keeping of results.
   SignalInbox inbox(SignalInbox::Interrupts::collect);
-  const auto start = std::chrono::steady_clock::now();
-  const Measured run = measure_probes(probes, options, folder, fingerprint, inbox);
-  if (run.causes.empty())
+  const auto [document, causes] = measure_probes(probes, options, folder, fingerprint, inbox);
+  if (causes.empty())
     throw Error(ExitCode::bad_input,
                 "No case of any probe matches --benchmark_filter: `probe_copy_bandwidth "
                 "--benchmark_list_tests` shows how cases are named.");
-  const Document document =
-      document_of(run, options, fingerprint, std::chrono::steady_clock::now() - start);
   try {
     publish(document, folder, options);
   } catch (const Error& error) {
@@ -148,11 +119,11 @@ ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& pr
          folder.string());
   }
   // A part that does not fit the others stays.
-  if (std::ranges::count(run.causes, ExitCode::incomplete) == 0) {
+  if (std::ranges::count(causes, ExitCode::incomplete) == 0) {
     std::error_code left_behind;  // which does no harm: it is in the document now
     fs::remove_all(folder / "parts", left_behind);
   }
-  return combined_exit_code(run.causes);
+  return combined_exit_code(causes);
 }
 
 ExitCode run(const RunArguments& options) {

@@ -28,14 +28,14 @@ using Json = nlohmann::ordered_json;
 
 ExitCode list() {
   const auto folder = program_folder();
-  fmt::print("{} probes, {} of them built in {} (probe_NAME --help):\n\n", std::size(probe_groups),
+  fmt::print("{} probes, {} of them built in {} (probe_NAME --help):\n\n", group_of_probe.size(),
              find_probes(folder).size(), folder.string());
   std::map<std::string, std::string> questions;  // as the recordings have them
   for (const char* suite : {"default", "atlas", "gemm"})
     for (const ProbeSummary& probe : read_document(replayed_recording(suite)).probes)
       questions[probe.name] = probe.question;
-  for (const auto& [name, group] : probe_groups) {
-    fmt::print("{} (group {})\n  {}\n", name, group, questions[std::string(name)]);
+  for (const auto& [name, group] : group_of_probe) {
+    fmt::print("{} (group {})\n  {}\n", name, group, questions[name]);
     std::vector<std::string> claims;  // of "S2" and "S2 (stores)" the first
     for (const Claim& claim : conclusion_of(name)({}).claims)
       if (claim.id.find(' ') == std::string::npos) claims.push_back(claim.id);
