@@ -192,7 +192,7 @@ void ChildProcess::reap_group() {
 }
 
 void supervise(const Children& children, SignalInbox& inbox, const Supervision& supervision) {
-  const auto longest = supervision.tick ? 20ms : supervision.line ? 100ms : 1000ms;
+  const auto longest = supervision.look ? 20ms : 1000ms;
   auto deadline = Clock::now() + supervision.limit;
   int told = 0;  // to stop: 2 is SIGKILL
   Stopped stopped = Stopped::no;
@@ -206,11 +206,8 @@ void supervise(const Children& children, SignalInbox& inbox, const Supervision& 
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
     const int interrupts = inbox.interrupts(std::clamp(left, 0ms, patience));
     bool all_ended = true;
-    for (ChildProcess* child : children) {
-      all_ended &= child->try_end(stopped).has_value();
-      while (const auto line = child->next_line())
-        if (supervision.line) supervision.line(*line);
-    }
+    for (ChildProcess* child : children) all_ended &= child->try_end(stopped).has_value();
+    if (supervision.look) supervision.look();
     if (all_ended) return;
     if (told == 0 && (interrupts > 0 || is_late())) {
       stopped = interrupts > 0 ? Stopped::interrupt : Stopped::time_limit;
@@ -219,7 +216,6 @@ void supervise(const Children& children, SignalInbox& inbox, const Supervision& 
     if (told == 1 && (interrupts > 1 || is_late())) tell(SIGKILL, patience_after_kill);
     if (told == 2 && is_late())
       for (ChildProcess* child : children) child->give_up(stopped);
-    if (supervision.tick) supervision.tick();
   }
 }
 

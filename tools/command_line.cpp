@@ -80,8 +80,7 @@ void add_to(CLI::App& app, const Command& command, ExitCode& code) {
       throw Error(ExitCode::bad_input,
                   "The tests are started by the script in Fathom's source folder: ./fathom test.");
     if (!command->commands.empty()) {
-      std::vector<std::string> names;
-      for (const Command& known : command->commands) names.push_back(known.name);
+      std::vector<std::string> names = names_of(command->commands);
       std::ranges::sort(names);
       fail(ExitCode::bad_input, "There is no {} `{}`.{} `{} --help` shows them all.", command->noun,
            word, did_you_mean(word, names), path);

@@ -1,4 +1,4 @@
-#include "tools/probe_runner.h"
+#include "tools/commands.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -93,6 +93,8 @@ class Run {
              "not started: " + stopper_->reason);
         continue;
       }
+      probe.start = Clock::now();
+      show(probe, "");
       try {
         if (!probe.child) start(probe);
         measure(probe);
@@ -115,7 +117,6 @@ class Run {
  private:
   /// Throws Error where its program cannot be started or its log cannot be written.
   void start(Probe& probe, bool held = false) {
-    probe.start = Clock::now();
     fs::remove(probe.document);  // of an earlier run into the same folder
     const FileDescriptor log = create_file(probe.log);
     ChildStart child{probe.binary.program,
@@ -182,12 +183,11 @@ class Run {
     const auto beside = std::ranges::count_if(probes_, [&](const Probe& other) {
       return &other != &probe && other.child && !other.child->try_end();
     });
-    probe.start = Clock::now();
     probe.child->release(static_cast<std::size_t>(beside));
-    show(probe, "");
-    const ProcessEnd end =
-        supervise(*probe.child, inbox_,
-                  {.limit = limit_, .line = [&](const std::string& line) { show(probe, line); }});
+    const auto look = [&] {
+      while (const auto line = probe.child->next_line()) show(probe, *line);
+    };
+    const ProcessEnd end = supervise(*probe.child, inbox_, {.limit = limit_, .look = look});
     probe.child.reset();
     std::optional<Document> document;
     try {

@@ -13,7 +13,7 @@
 #include "results/files.h"
 #include "results/flag_checks.h"
 #include "results/text.h"
-#include "tools/probe_runner.h"
+#include "tools/commands.h"
 
 namespace fathom {
 namespace {

@@ -184,7 +184,7 @@ class FleetRun {
       if (has_ended(0)) child.signal(SIGKILL);
     };
     const ProcessEnd end =
-        supervise(child, *inbox_, {.limit = no_limit, .grace = time_to_stop, .tick = look});
+        supervise(child, *inbox_, {.limit = no_limit, .grace = time_to_stop, .look = look});
     note_.exit_code = end.signal != 0 ? incomplete : end.status;
     note_.reason = last_line_of(fmt::format("/proc/self/fd/{}", words.get()));
     if (end.signal != 0 || (note_.reason.empty() && end.status != 0))

@@ -57,7 +57,10 @@ TEST_CASE("Lines of progress arrive one by one", "[tools]") {
                    STDERR_FILENO};
   start.socket_flags = {"--progress-fd"};
   ChildProcess child(start);
-  supervise(child, inbox, {.limit = 20s, .line = [&](auto line) { lines.emplace_back(line); }});
+  const auto look = [&] {
+    while (const auto line = child.next_line()) lines.push_back(*line);
+  };
+  supervise(child, inbox, {.limit = 20s, .look = look});
   CHECK(lines == std::vector<std::string>{"one", "two"});
 }
 

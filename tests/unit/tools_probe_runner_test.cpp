@@ -3,7 +3,7 @@
 #include <csignal>
 
 #include "tests/testing.h"
-#include "tools/probe_runner.h"
+#include "tools/commands.h"
 #include "tools/programs.h"
 
 namespace fathom {
