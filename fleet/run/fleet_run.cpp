@@ -10,7 +10,6 @@
 #include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "fleet/run/run.h"
 #include "results/error.h"
@@ -231,9 +230,8 @@ class FleetRun {
     for (int rank = 1; rank < launcher_->size; ++rank)
       while (!has_ended(rank)) {
         std::chrono::duration<double> limit(arguments_.wait_s);
-        if (inbox_->interrupts() > 0) limit = std::min<decltype(limit)>(limit, time_to_answer);
+        if (inbox_->interrupts(200ms) > 0) limit = std::min<decltype(limit)>(limit, time_to_answer);
         if (Clock::now() > begin + limit) return;
-        std::this_thread::sleep_for(200ms);
       }
   }
 
