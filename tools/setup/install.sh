@@ -78,7 +78,7 @@ install_from_backports() {
 }
 
 install_wheels() {
-  local name from library plain staging=$build/toolkit.new python=python3
+  local name from library link staging=$build/toolkit.new python=python3
   if ! has_pip; then # but an environment of its own would have it
     python=$build/toolkit-python/bin/python3
     logged "preparing Python" python3 -m venv --clear "$build/toolkit-python" ||
@@ -100,8 +100,8 @@ install_wheels() {
     # without a version, and in lib64.
     if [[ -d $build/toolkit/lib ]]; then ln -sfn lib "$build/toolkit/lib64"; fi
     for library in "$build"/toolkit/lib/*.so.*; do
-      plain=${library%%.so.*}.so
-      [[ -e $plain || ! -e $library ]] || ln -s "${library##*/}" "$plain"
+      link=${library%%.so.*}.so
+      [[ -e $link || ! -e $library ]] || ln -s "${library##*/}" "$link"
     done
     touch "$(mark_of "$name")"
   done
