@@ -32,22 +32,17 @@ endforeach()
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/suite_groups.h @ONLY CONTENT [[
 #pragma once
 
-#include <string_view>
+#include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace fathom {
 
-struct SuiteGroups {
-  std::string_view suite;
-  std::vector<std::string_view> groups;
-};
-inline const SuiteGroups suite_groups[] = {
+inline const std::map<std::string, std::vector<std::string>> groups_of_suite{
 @fathom_suite_rows@};
 
-struct ProbeGroup {
-  std::string_view probe, group;
-};
-inline constexpr ProbeGroup probe_groups[] = {
+inline const std::vector<std::pair<std::string, std::string>> group_of_probe{
 @fathom_probe_rows@};
 
 }  // namespace fathom

@@ -22,7 +22,6 @@
 #include "results/text.h"
 #include "tools/child_process.h"
 #include "tools/command_line.h"
-#include "tools/output_folder.h"
 #include "tools/programs.h"
 
 namespace fathom::explain {
@@ -57,13 +56,6 @@ void require_regex(const std::string& kernel) {
   } catch (const std::regex_error& error) {
     fail(ExitCode::bad_input, "--kernel {} is no regular expression: {}.", kernel, error.what());
   }
-}
-
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
 }
 
 /// Runs the program as a shell does: with the same streams and group. While it runs Ctrl-C is the

@@ -2,12 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -76,24 +74,23 @@ std::string text_of(const FileDescriptor& memory) {
 }  // namespace
 
 SignalInbox::SignalInbox(Interrupts interrupts) {
-  sigset_t wanted;
-  sigemptyset(&wanted);
-  sigaddset(&wanted, SIGCHLD);
+  sigemptyset(&collected_);
+  sigaddset(&collected_, SIGCHLD);
   if (interrupts == Interrupts::collect)
-    for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&wanted, number);
-  sigprocmask(SIG_BLOCK, &wanted, &previous_mask_);
-  descriptor_ = FileDescriptor(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&collected_, number);
+  sigprocmask(SIG_BLOCK, &collected_, &previous_mask_);
 }
 
 SignalInbox::~SignalInbox() {
-  drain();  // an interrupt that was collected must not act after all
+  interrupts();  // one that was collected must not act after all
   sigprocmask(SIG_SETMASK, &previous_mask_, nullptr);
 }
 
-void SignalInbox::drain() {
-  signalfd_siginfo info;
-  while (read(descriptor_.get(), &info, sizeof info) == sizeof info)
-    if (info.ssi_signo != SIGCHLD) ++interrupts_;
+int SignalInbox::interrupts(std::chrono::milliseconds longest) {
+  timespec patience{longest.count() / 1000, longest.count() % 1000 * 1'000'000};
+  for (int number; (number = sigtimedwait(&collected_, nullptr, &patience)) > 0; patience = {})
+    if (number != SIGCHLD) ++interrupts_;
+  return interrupts_;
 }
 
 std::string ProcessEnd::describe() const {
@@ -115,17 +112,14 @@ ChildProcess::ChildProcess(ChildStart start) {
     return std::pair(FileDescriptor(ends[0]), FileDescriptor(ends[1]));
   };
   FileDescriptor childs;
-  if (start.held || start.tells_progress) std::tie(socket_, childs) = connected(SOCK_NONBLOCK);
-  const auto give = [&](const char* flag) {
-    start.arguments.insert(start.arguments.end(), {flag, std::to_string(childs.get())});
-  };
-  if (start.held) give("--start-fd");
-  if (start.tells_progress) give("--progress-fd");
+  if (!start.socket_flags.empty()) std::tie(socket_, childs) = connected(SOCK_NONBLOCK);
+  std::vector<std::string> words{program};
+  words.insert(words.end(), start.arguments.begin(), start.arguments.end());
+  for (const std::string& flag : start.socket_flags)
+    words.insert(words.end(), {flag, std::to_string(childs.get())});
   auto [reader, writer] = connected(0);
-  std::vector<char*> arguments{const_cast<char*>(program.c_str())};
-  for (std::string& word : start.arguments) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
 
+  const std::vector<char*> arguments = pointers_to(words);
   const pid_t parent = getpid();
   pid_ = fork();
   if (pid_ == 0) become(start, arguments.data(), parent, writer.get(), childs.get());
@@ -142,9 +136,7 @@ ChildProcess::ChildProcess(ChildStart start) {
 }
 
 ChildProcess::~ChildProcess() {
-  signal(SIGKILL);
-  const auto deadline = Clock::now() + patience_after_kill;
-  while (!try_end() && Clock::now() < deadline) std::this_thread::sleep_for(10ms);
+  if (!end_) reap_group();
 }
 
 void ChildProcess::signal(int number) const {
@@ -200,27 +192,23 @@ void ChildProcess::reap_group() {
 }
 
 void supervise(const Children& children, SignalInbox& inbox, const Supervision& supervision) {
-  const auto read_available = [&] {
-    while (supervision.line) {
-      const auto line = children.front()->next_line();
-      if (!line) return;
-      supervision.line(*line);
-    }
-  };
+  const auto longest = supervision.look ? 20ms : 1000ms;
   auto deadline = Clock::now() + supervision.limit;
   int told = 0;  // to stop: 2 is SIGKILL
   Stopped stopped = Stopped::no;
-  const int interrupts_before = inbox.interrupts();
   const auto is_late = [&] { return Clock::now() >= deadline; };
   const auto tell = [&](int number, std::chrono::milliseconds patience) {
     for (const ChildProcess* child : children) child->signal(number);
     ++told;
     deadline = Clock::now() + patience;
   };
-  const auto has_ended = [&](ChildProcess* child) { return child->try_end(stopped).has_value(); };
-
-  while (std::ranges::count_if(children, has_ended) < std::ssize(children)) {
-    const int interrupts = inbox.interrupts() - interrupts_before;
+  for (auto patience = 0ms;; patience = longest) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    const int interrupts = inbox.interrupts(std::clamp(left, 0ms, patience));
+    bool all_ended = true;
+    for (ChildProcess* child : children) all_ended &= child->try_end(stopped).has_value();
+    if (supervision.look) supervision.look();
+    if (all_ended) return;
     if (told == 0 && (interrupts > 0 || is_late())) {
       stopped = interrupts > 0 ? Stopped::interrupt : Stopped::time_limit;
       tell(interrupts > 0 ? SIGINT : SIGTERM, supervision.grace);
@@ -228,18 +216,7 @@ void supervise(const Children& children, SignalInbox& inbox, const Supervision& 
     if (told == 1 && (interrupts > 1 || is_late())) tell(SIGKILL, patience_after_kill);
     if (told == 2 && is_late())
       for (ChildProcess* child : children) child->give_up(stopped);
-    if (supervision.tick) supervision.tick();
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-    const long longest = supervision.tick ? 20 : 1000;
-    std::array<pollfd, 2> sources{
-        pollfd{inbox.descriptor(), POLLIN, 0},
-        pollfd{supervision.line ? children.front()->socket() : -1, POLLIN, 0}};
-    poll(sources.data(), sources.size(),
-         static_cast<int>(std::clamp<long>(left.count(), 1, longest)));
-    inbox.drain();
-    read_available();
   }
-  read_available();
 }
 
 ProcessEnd supervise(ChildProcess& child, SignalInbox& inbox, const Supervision& supervision) {
@@ -249,15 +226,16 @@ ProcessEnd supervise(ChildProcess& child, SignalInbox& inbox, const Supervision&
 
 Children wait_until_ready(Children children, SignalInbox& inbox, std::chrono::milliseconds limit) {
   const auto deadline = Clock::now() + limit;
-  while (!children.empty() && inbox.interrupts() == 0 && Clock::now() < deadline) {
-    std::vector<pollfd> sources{{inbox.descriptor(), POLLIN, 0}};
-    for (const ChildProcess* child : children) sources.push_back({child->socket(), POLLIN, 0});
-    constexpr int look_again_ms = 100;
-    poll(sources.data(), sources.size(), look_again_ms);
-    inbox.drain();
+  while (!children.empty() && inbox.interrupts(10ms) == 0 && Clock::now() < deadline)
     std::erase_if(children, [](auto* child) { return child->next_line() || child->try_end(); });
-  }
   return children;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
 }
 
 CapturedRun run_and_capture(const std::filesystem::path& program,

@@ -17,8 +17,8 @@
 
 namespace fathom {
 
-/// Collects SIGCHLD, and on demand SIGINT, SIGTERM and SIGHUP, on a descriptor instead of letting
-/// them act, as long as it lives. One at a time; make it before the children it shall report.
+/// Collects SIGCHLD, and on demand SIGINT, SIGTERM and SIGHUP, instead of letting them act, as long
+/// as it lives. One at a time; make it before the children it shall report.
 class SignalInbox {
  public:
   enum class Interrupts { act, collect };
@@ -27,14 +27,12 @@ class SignalInbox {
   SignalInbox(const SignalInbox&) = delete;
   SignalInbox& operator=(const SignalInbox&) = delete;
 
-  int descriptor() const { return descriptor_.get(); }
-  /// Reads what has arrived; `interrupts()` then counts every interrupt since the beginning.
-  void drain();
-  int interrupts() const { return interrupts_; }
+  /// Sleeps until a signal comes, at most so long. Returns how many interrupts have come since the
+  /// beginning.
+  int interrupts(std::chrono::milliseconds longest = {});
 
  private:
-  sigset_t previous_mask_;
-  FileDescriptor descriptor_;
+  sigset_t collected_, previous_mask_;
   int interrupts_ = 0;
 };
 
@@ -66,12 +64,10 @@ struct ChildStart {
   std::vector<int> cpus{};
   /// In place of a program: what the child does, and its exit status. It throws nothing.
   std::function<int()> work{};
-  /// A probe that is made ready, and measures once it is released: starting CUDA takes longer than
-  /// what is to be measured, and many can do it at the same time. By --start-fd it sends an empty
-  /// line when it is ready.
-  bool held = false;
-  /// By --progress-fd it writes lines.
-  bool tells_progress = false;
+  /// Flags that tell it the number of its end of a socket: with --progress-fd a probe writes lines
+  /// there. With --start-fd it is held: made ready it writes an empty line, and measures once it is
+  /// released. Starting CUDA takes longer than what is to be measured, and many can do it at once.
+  std::vector<std::string> socket_flags{};
 };
 
 /// A child in a process group of its own, so that it can be ended with everything that it started.
@@ -93,9 +89,7 @@ class ChildProcess {
   /// Waits no longer for one that the kernel holds.
   void give_up(Stopped stopped);
 
-  /// On which its lines come; -1: none, or it is closed.
-  int socket() const { return socket_.get(); }
-  /// A whole line that has come; nothing while there is none.
+  /// A whole line that has come by its socket; nothing while there is none.
   std::optional<std::string> next_line();
   /// Lets one that is held measure. Says how many others are held on the same GPU, so that they do
   /// not pass for a load.
@@ -112,10 +106,9 @@ class ChildProcess {
 using Children = std::vector<ChildProcess*>;
 
 struct Supervision {
-  std::chrono::milliseconds limit;                 ///< then SIGTERM
-  std::chrono::milliseconds grace{5000};           ///< from the first signal to SIGKILL
-  std::function<void(const std::string&)> line{};  ///< of the first child
-  std::function<void()> tick{};                    ///< called every 20 ms or so; may be empty
+  std::chrono::milliseconds limit;        ///< then SIGTERM
+  std::chrono::milliseconds grace{5000};  ///< from the first signal to SIGKILL
+  std::function<void()> look{};           ///< called every 20 ms or so; may be empty
 };
 
 /// Waits until all children have ended. Passes the first interrupt on to them, kills them at the
@@ -128,6 +121,9 @@ ProcessEnd supervise(ChildProcess& child, SignalInbox& inbox, const Supervision&
 /// Until each has sent a line or has ended, or an interrupt has come. Returns those that
 /// have done neither.
 Children wait_until_ready(Children children, SignalInbox& inbox, std::chrono::milliseconds limit);
+
+/// As exec takes them: with a null pointer at the end.
+std::vector<char*> pointers_to(std::vector<std::string>& words);
 
 struct CapturedRun {
   std::string output, errors;

@@ -79,8 +79,7 @@ void add_to(CLI::App& app, const Command& command, ExitCode& code) {
       throw Error(ExitCode::bad_input,
                   "The tests are started by the script in Fathom's source folder: ./fathom test.");
     if (!command->commands.empty()) {
-      std::vector<std::string> names;
-      for (const Command& known : command->commands) names.push_back(known.name);
+      std::vector<std::string> names = names_of(command->commands);
       std::ranges::sort(names);
       fail(ExitCode::bad_input, "There is no {} `{}`.{} `{} --help` shows them all.", command->noun,
            word, did_you_mean(word, names), path);
@@ -93,13 +92,10 @@ void add_to(CLI::App& app, const Command& command, ExitCode& code) {
 
 /// The only values that it takes; empty if there are others.
 std::vector<std::string> choices_of(CLI::Option& option) try {
-  for (int i = 0;; ++i) {
-    const std::string name = option.get_validator(i)->get_name(), start = one_of_words;
-    if (!name.starts_with(start)) continue;
-    std::istringstream words(name.substr(start.size()));
-    return {std::istream_iterator<std::string>(words), {}};
-  }
-} catch (const CLI::OptionNotFound&) {  // CLI11 tells in no other way how many there are
+  const std::string name = option.get_validator()->get_name(), start = one_of_words;
+  std::istringstream words(name.starts_with(start) ? name.substr(start.size()) : "");
+  return {std::istream_iterator<std::string>(words), {}};
+} catch (const CLI::OptionNotFound&) {  // it has no validator
   return {};
 }
 
@@ -148,11 +144,34 @@ std::string completions(CLI::App& root, std::span<const std::string> words) {
   return text;
 }
 
+/// The program itself, with its commands.
+Command root_command(std::vector<Command> commands) {
+  return {
+      .name = "fathom",
+      .summary = "Measures one NVIDIA GPU: what it promises, what it does, and why the two differ.",
+      .noun = "command",
+      .footer =
+          "Examples:\n"
+          "  fathom run                 measure this machine's GPU, write a report\n"
+          "  fathom run --suite quick   the same in under a minute\n"
+          "  fathom doctor              is everything in place, and what to do if not\n"
+          "  fathom list                the probes and the questions they answer\n"
+          "  fathom compare A B         two result documents side by side\n"
+          "  fathom predict --help      what should happen, computed without a GPU\n"
+          "  fathom check --help        did a commit, compiler or driver make something slower\n"
+          "  fathom fleet --help        many GPUs and hosts: which one is slow\n"
+          "`fathom COMMAND --help` says more.\n",
+      .commands = std::move(commands)};
+}
+
 ExitCode understand_and_act(int argc, const char* const* argv,
                             const std::vector<Command>& commands) {
   const Command root = root_command(commands);
   ExitCode code = ExitCode::ok;
-  const auto app = command_line(root, code);
+  CLI::App app(root.summary, root.name);
+  app.formatter(std::make_shared<Help>());
+  app.set_version_flag("--version", fmt::format("fathom {} ({})", version(), commit()));
+  add_to(app, root, code);
   std::vector<std::string> words(argv + 1, argv + argc);
   const bool complete = words.size() > 1 && words.front() == "--complete";  // tools/completions
   if (complete) words.erase(words.begin());
@@ -164,17 +183,17 @@ ExitCode understand_and_act(int argc, const char* const* argv,
       hand_over(elsewhere->program, elsewhere->name);
   }
   if (complete) {
-    print_out(completions(*app, words));
+    print_out(completions(app, words));
     return ExitCode::ok;
   }
   std::erase(words, "--");      // it may stand before Google Benchmark's flags, and need not
   std::ranges::reverse(words);  // the order that CLI11 wants
   try {
-    app->parse(words);
+    app.parse(words);
   } catch (const CLI::Success& wanted) {
-    app->exit(wanted);  // prints the help or the version
+    app.exit(wanted);  // prints the help or the version
   } catch (const CLI::ParseError& error) {
-    refuse(*app, root, error);
+    refuse(app, root, error);
   }
   return code;
 }
@@ -195,33 +214,6 @@ void hand_over(const std::string& program, const std::string& command) {
        "`fathom {0}` needs the program {1}, which cannot be started in {2} ({3}): in Fathom's "
        "source folder `./fathom {0}` builds it.",
        command, program, folder.string(), std::strerror(errno));
-}
-
-Command root_command(std::vector<Command> commands) {
-  return {
-      .name = "fathom",
-      .summary = "Measures one NVIDIA GPU: what it promises, what it does, and why the two differ.",
-      .noun = "command",
-      .footer =
-          "Examples:\n"
-          "  fathom run                 measure this machine's GPU, write a report\n"
-          "  fathom run --suite quick   the same in under a minute\n"
-          "  fathom doctor              is everything in place, and what to do if not\n"
-          "  fathom list                the probes and the questions they answer\n"
-          "  fathom compare A B         two result documents side by side\n"
-          "  fathom predict --help      what should happen, computed without a GPU\n"
-          "  fathom check --help        did a commit, compiler or driver make something slower\n"
-          "  fathom fleet --help        many GPUs and hosts: which one is slow\n"
-          "`fathom COMMAND --help` says more.\n",
-      .commands = std::move(commands)};
-}
-
-std::shared_ptr<CLI::App> command_line(const Command& root, ExitCode& code) {
-  const auto app = std::make_shared<CLI::App>(root.summary, root.name);
-  app->formatter(std::make_shared<Help>());
-  app->set_version_flag("--version", fmt::format("fathom {} ({})", version(), commit()));
-  add_to(*app, root, code);
-  return app;
 }
 
 int run_program(int argc, const char* const* argv, const std::vector<Command>& commands) {

@@ -58,13 +58,6 @@ AddCommand with_arguments(void (*add)(CLI::App&, Arguments&), ExitCode (*act)(co
 /// word is answered with the closest known one.
 int run_program(int argc, const char* const* argv, const std::vector<Command>& commands);
 
-/// The program itself, with its commands.
-Command root_command(std::vector<Command> commands);
-
-/// All that its command line can say. The command that it names acts once it is parsed, and leaves
-/// its code, which outlives what is returned.
-std::shared_ptr<CLI::App> command_line(const Command& root, ExitCode& code);
-
 /// Becomes the program beside this one that has the command, with the command line that run_program
 /// was given. Returns only by throwing Error(setup_incomplete).
 [[noreturn]] void hand_over(const std::string& program, const std::string& command);

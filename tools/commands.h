@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -10,14 +11,13 @@
 #include "reports/card_check.h"
 #include "reports/compare.h"
 #include "results/document.h"
+#include "tools/child_process.h"
 #include "tools/command_line.h"
+#include "tools/programs.h"
 
 namespace fathom {
 
-/// All of `fathom`'s commands; those of program_commands only by name. Their help says what they do
-/// and how they end. Of those that are here alone, `doctor` ends with the code of the first failing
-/// check.
-std::vector<Command> tool_commands();
+// `fathom`'s own commands. Their help says what they do and how they end.
 
 /// Its code is what the probes' failures amount to; an Error where nothing could be done at all.
 Command run_command();
@@ -29,23 +29,49 @@ Command export_command();
 Command recording_command();
 
 struct RunArguments {
-  std::string suite = "default";    ///< a name of tools/programs.h
+  std::string suite = "default";
   std::vector<std::string> probes;  ///< by name; empty: all
   std::filesystem::path out;        ///< empty: a folder named for GPU and time
-  int device = 0;                   ///< CUDA ordinal
+  int device = 0;
   bool no_counters = false;
-  /// Probes by name that alone collect hardware counters; empty: all, unless `no_counters`.
-  std::vector<std::string> counters_of;
-  bool require_gpu = false;
-  bool replay = false;                 ///< replay the recording even where there is a GPU
-  bool no_report = false;              ///< the document only
+  std::vector<std::string> counters_of;  ///< empty: of all, unless `no_counters`
+  bool require_gpu = false, replay = false, no_report = false, wait = false, start_together = false;
   std::filesystem::path recordings{};  ///< of the card check; empty: those that came along
-  bool wait = false;                   ///< for another Fathom that holds the GPU
-  bool start_together = false;  ///< all probes at once, which then measure in turn; no counters
   std::uint64_t seed = 1;
   double time_limit_s = 0;                   ///< per probe; 0: the suite's own
   std::vector<std::string> benchmark_flags;  ///< "--benchmark_filter=1GiB", ...
 };
+
+/// What a probe's end means for its results.
+struct ProbeOutcome {
+  ProbeStatus status = ProbeStatus::complete;
+  std::string reason;             ///< why it is not complete; one sentence or clause
+  ExitCode cause = ExitCode::ok;  ///< what the run's exit code has to say of it
+};
+
+/// Judges from how the process ended, the document that it left (nothing: none), and the last line
+/// of its log.
+ProbeOutcome judge_probe(const ProcessEnd& end, const std::optional<Document>& left,
+                         const std::string& last_words, std::chrono::seconds limit);
+
+/// A run's own: an interrupt above all, then a failed check; else the only cause there is, or
+/// `incomplete` for several different ones.
+ExitCode combined_exit_code(const std::vector<ExitCode>& causes);
+
+/// What a run has measured: all that its probes left, and a summary of each that left nothing.
+struct Measured {
+  Document document;
+  /// Of each that was selected; `incomplete` where what it left does not fit the others'.
+  std::vector<ExitCode> causes;
+};
+
+/// Measures the probes one after the other. With `start_together` all are up at the same time, if
+/// the GPU's memory has room for that. The log of each goes to logs/<probe>.log and its document to
+/// parts/<probe>.json of `folder`. An interrupt ends the measuring, and what there is then is what
+/// comes back.
+Measured measure_probes(const std::vector<ProbeBinary>& probes, const RunArguments& options,
+                        const std::filesystem::path& folder, const Fingerprint& fingerprint,
+                        SignalInbox& inbox);
 
 /// Writes a report with the HTML page and the card check, and prints its summary and where each
 /// page is. `name`: the document's file.
@@ -75,10 +101,8 @@ std::optional<reports::CardCheck> card_of(const Document& document,
                                           const std::filesystem::path& recordings);
 
 /// The recorded H200 run to show for `suite`, in the folder that FATHOM_RECORDING names, else in
-/// the one that came with this program: result.json, or for another suite than the default one that
-/// of a folder called like the suite or like what stands before the dash in its name:
-/// atlas/result.json for atlas-quick. Where it has none, the default suite's is shown. Throws
-/// Error(setup_incomplete) if there is none.
+/// the one that came with this program: of atlas-quick atlas-quick/result.json, else
+/// atlas/result.json, else result.json. Throws Error(setup_incomplete) if there is none.
 std::filesystem::path replayed_recording(const std::string& suite);
 
 struct RecordingArguments {

@@ -1,6 +1,7 @@
-#include "tools/probe_runner.h"
+#include "tools/commands.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <memory>
 #include <set>
 #include <sstream>
+#include <thread>
 #include <utility>
 
 #include "results/document_io.h"
@@ -26,47 +28,13 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// A line on the terminal that says what is being measured and how long the run may still take.
-/// Writes nothing where standard error is not a terminal.
-class ProgressLine {
- public:
-  explicit ProgressLine(std::size_t probes) : probes_(static_cast<double>(probes)) {}
-  ~ProgressLine() { clear(); }
-
-  void start_probe(std::size_t index, const std::string& name) {
-    index_ = static_cast<double>(index);
-    probe_ = fmt::format("[{}/{}] {}: ", index + 1, probes_, name);
-    draw(probe_ + "starting");
-  }
-  /// A line that a probe writes to the descriptor of --progress-fd: "done total elapsed_s name".
-  void update(const std::string& line) {
-    std::istringstream words(line);
-    double cases = 0, all_cases = 0, elapsed_s = 0;
-    std::string name;
-    if (!(words >> cases >> all_cases >> elapsed_s) || !std::getline(words >> std::ws, name))
-      return;
-    // As if probes took equally long, since how many cases later ones have, only they know.
-    const double done = index_ + cases / std::max(1.0, all_cases);
-    const double left = seconds_since(start_) / done * (probes_ - done);
-    draw(fmt::format("{}{} of {}, {}{}", probe_, cases, all_cases,
-                     done > 0 ? fmt::format("about {:.0f} s left, ", left) : "", name));
-  }
-  void clear() { draw(""); }
-
- private:
-  void draw(const std::string& text) {
-    if (isatty(STDERR_FILENO) != 1 || (text.empty() && !drawn_)) return;
-    constexpr std::size_t columns = 79;
-    fmt::print(stderr, "\r\033[K{}", text.substr(0, columns));
-    std::fflush(stderr);
-    drawn_ = !text.empty();
-  }
-
-  double probes_, index_ = 0;
-  std::string probe_;  ///< "[1/6] copy_bandwidth: "
-  Clock::time_point start_ = Clock::now();
-  bool drawn_ = false;
-};
+/// A line on the terminal in place of the last one; nothing where standard error is no terminal.
+void draw(const std::string& line) {
+  if (isatty(STDERR_FILENO) != 1) return;
+  constexpr std::size_t columns = 79;
+  fmt::print(stderr, "\r\033[K{}", line.substr(0, columns));
+  std::fflush(stderr);
+}
 
 /// Whether a probe program ends so; anything else is no answer of ours.
 bool is_of_probes(ExitCode code) {
@@ -93,30 +61,39 @@ struct Probe {
 /// One document and one exit code of what comes of the probes.
 class Run {
  public:
-  Run(const std::vector<ProbeBinary>& probes, const RunArguments& options,
-      const OutputFolder& folder, SignalInbox& inbox)
-      : options_(options), inbox_(inbox), progress_(probes.size()) {
+  Run(const std::vector<ProbeBinary>& probes, const RunArguments& options, const fs::path& folder,
+      const Fingerprint& fingerprint, SignalInbox& inbox)
+      : options_(options), suite_(*find_run_suite(options.suite)), inbox_(inbox) {
     for (const ProbeBinary& probe : probes)
-      probes_.push_back(
-          {probe, folder.parts() / (probe.name + ".json"), folder.logs() / (probe.name + ".log")});
-    const int suite_limit = find_run_suite(options.suite)->probe_limit_s;
-    limit_ = std::chrono::seconds(
-        options.time_limit_s > 0 ? std::max(1L, std::lround(options.time_limit_s)) : suite_limit);
+      probes_.push_back({probe, folder / "parts" / (probe.name + ".json"),
+                         folder / "logs" / (probe.name + ".log")});
+    limit_ = std::chrono::seconds(options.time_limit_s > 0
+                                      ? std::max(1L, std::lround(options.time_limit_s))
+                                      : suite_.probe_limit_s);
+    // Where no probe leaves a document, the report still says on what it was tried.
+    document_.date = utc_time(std::chrono::system_clock::now());
+    document_.fathom_version = version();
+    document_.fathom_commit = commit();
+    document_.seed = std::to_string(options.seed);
+    document_.num_cpus = std::thread::hardware_concurrency();
+    document_.fingerprint = fingerprint;
   }
 
   Measured measure(bool together) {
     if (together) start_held();
-    for (std::size_t i = 0; i < probes_.size(); ++i) {
-      Probe& probe = probes_[i];
-      if (has_to_stop()) {
+    for (Probe& probe : probes_) {
+      if (inbox_.interrupts() > 0 && !stopper_)
+        stopper_ = {ProbeStatus::interrupted, "interrupted", ExitCode::interrupted};
+      if (stopper_) {  // it would end the others, too
         probe.child.reset();
-        const auto& [status, reason, cause] = *stopper_;
-        measured_.causes.push_back(cause);
-        miss(probe, cause == ExitCode::interrupted ? status : ProbeStatus::failed,
-             "not started: " + reason);
+        causes_.push_back(stopper_->cause);
+        miss(probe,
+             stopper_->cause == ExitCode::interrupted ? stopper_->status : ProbeStatus::failed,
+             "not started: " + stopper_->reason);
         continue;
       }
-      progress_.start_probe(i, probe.binary.name);
+      probe.start = Clock::now();
+      show(probe, "");
       try {
         if (!probe.child) start(probe);
         measure(probe);
@@ -124,23 +101,30 @@ class Run {
         add(probe, {ProbeStatus::failed, error.what(), error.code()}, std::nullopt);
       }
     }
-    return std::move(measured_);
+    std::ranges::stable_sort(document_.probes, {}, &ProbeSummary::name);
+    document_.elapsed_s = seconds_since(start_);
+    document_.executable = "fathom";
+    document_.suite = options_.suite;  // the parts name the size of their sweep
+    if (!options_.counters_of.empty())
+      document_.warnings.push_back(
+          fmt::format("Hardware counters were asked for of {} only (--counters-of); the other "
+                      "probes' cases that only counters can decide were left out.",
+                      fmt::join(options_.counters_of, ", ")));
+    return {std::move(document_), std::move(causes_)};
   }
 
  private:
   /// Throws Error where its program cannot be started or its log cannot be written.
   void start(Probe& probe, bool held = false) {
-    probe.start = Clock::now();
     fs::remove(probe.document);  // of an earlier run into the same folder
     const FileDescriptor log = create_file(probe.log);
-    ChildStart child{
-        probe.binary.program,
-        {"--suite", find_run_suite(options_.suite)->sweep, "--out", probe.document, "--device",
-         std::to_string(options_.device), "--seed", std::to_string(options_.seed)},
-        log.get(),
-        log.get()};
-    child.held = held;
-    child.tells_progress = true;
+    ChildStart child{probe.binary.program,
+                     {"--suite", suite_.sweep, "--out", probe.document, "--device",
+                      std::to_string(options_.device), "--seed", std::to_string(options_.seed)},
+                     log.get(),
+                     log.get()};
+    child.socket_flags = {"--progress-fd"};
+    if (held) child.socket_flags.push_back("--start-fd");
     // Where only some probes of a run collect counters: whether this is one of the others.
     const auto& counting = options_.counters_of;
     const bool left_out = !counting.empty() && std::ranges::count(counting, probe.binary.name) == 0;
@@ -157,24 +141,40 @@ class Run {
   /// lacks room, each is started again in its turn.
   void start_held() {
     Children children;
-    for (Probe& probe : probes_) {
-      try {
+    try {
+      for (Probe& probe : probes_) {
         start(probe, true);
         children.push_back(probe.child.get());
-      } catch (const Error&) {
-        break;
       }
+    } catch (const Error&) {
     }
-    const Children late = wait_until_ready(children, inbox_, limit_);
-    const auto lacks_room = [](ChildProcess* child) {
-      const auto end = child->try_end();
-      return end && (end->is_exit(ExitCode::gpu_busy) || end->is_exit(ExitCode::gpu_out_of_memory));
-    };
-    const bool all_ready = children.size() == probes_.size() && late.empty() &&
-                           std::ranges::none_of(children, lacks_room);
+    bool all_ready =
+        wait_until_ready(children, inbox_, limit_).empty() && children.size() == probes_.size();
+    for (ChildProcess* child : children)
+      if (const auto end = child->try_end())
+        all_ready &=
+            !end->is_exit(ExitCode::gpu_busy) && !end->is_exit(ExitCode::gpu_out_of_memory);
     // Before the first one begins: what becomes ready later would do it beside a measurement.
     if (!all_ready)
       for (Probe& probe : probes_) probe.child.reset();
+  }
+
+  /// Shows what is being measured and how long the run may still take. `line` is what the probe
+  /// writes to the descriptor of --progress-fd, "done total elapsed_s name"; empty: none yet.
+  void show(const Probe& probe, const std::string& line) {
+    const auto index = &probe - probes_.data();
+    const std::string what =
+        fmt::format("[{}/{}] {}: ", index + 1, probes_.size(), probe.binary.name);
+    std::istringstream words(line);
+    double cases = 0, all_cases = 0, elapsed_s = 0;
+    std::string name;
+    if (!(words >> cases >> all_cases >> elapsed_s) || !std::getline(words >> std::ws, name))
+      return draw(what + "starting");
+    // As if probes took equally long, since how many cases later ones have, only they know.
+    const double done = static_cast<double>(index) + cases / std::max(1.0, all_cases);
+    const double left = seconds_since(start_) / done * (static_cast<double>(probes_.size()) - done);
+    draw(fmt::format("{}{} of {}, {}{}", what, cases, all_cases,
+                     done > 0 ? fmt::format("about {:.0f} s left, ", left) : "", name));
   }
 
   /// Lets one begin if it is held, waits for its end, and adds what it left.
@@ -182,10 +182,11 @@ class Run {
     const auto beside = std::ranges::count_if(probes_, [&](const Probe& other) {
       return &other != &probe && other.child && !other.child->try_end();
     });
-    probe.start = Clock::now();
     probe.child->release(static_cast<std::size_t>(beside));
-    const auto show = [&](const std::string& line) { progress_.update(line); };
-    const ProcessEnd end = supervise(*probe.child, inbox_, {.limit = limit_, .line = show});
+    const auto look = [&] {
+      while (const auto line = probe.child->next_line()) show(probe, *line);
+    };
+    const ProcessEnd end = supervise(*probe.child, inbox_, {.limit = limit_, .look = look});
     probe.child.reset();
     std::optional<Document> document;
     try {
@@ -211,17 +212,20 @@ class Run {
   void add(const Probe& probe, ProbeOutcome outcome, std::optional<Document> left) {
     if (stops_the_run(outcome.cause)) stopper_ = outcome;
     try {
-      if (left && measured_.document)
-        add_part(*measured_.document, *left);
-      else if (left)
-        measured_.document = left;
+      if (left && has_parts_) {
+        add_part(document_, *left);
+      } else if (left) {
+        left->probes.insert(left->probes.end(), document_.probes.begin(), document_.probes.end());
+        document_ = *left;
+        has_parts_ = true;
+      }
     } catch (const Error& error) {
       outcome = {ProbeStatus::failed, error.what(), ExitCode::incomplete};
       left.reset();
     }
-    measured_.causes.push_back(outcome.cause);
+    causes_.push_back(outcome.cause);
     if (!left) miss(probe, outcome.status, outcome.reason);
-    progress_.clear();
+    draw("");
     print_out(fmt::format("{}: {} cases in {:.0f} s{}\n", probe.binary.name,
                           left ? left->entries.size() : 0, seconds_since(probe.start),
                           outcome.reason.empty() ? "" : "; incomplete: " + clean(outcome.reason)));
@@ -229,26 +233,21 @@ class Run {
 
   /// A summary for a probe that left no document.
   void miss(const Probe& probe, ProbeStatus status, const std::string& reason) {
-    ProbeSummary& summary = measured_.missing.emplace_back();
+    ProbeSummary& summary = document_.probes.emplace_back();
     summary.name = probe.binary.name;
     summary.status = status;
     summary.status_reason = reason;
   }
 
-  /// For an interrupt, or for what ended a probe and would end the others, too.
-  bool has_to_stop() {
-    inbox_.drain();
-    if (inbox_.interrupts() > 0 && !stopper_)
-      stopper_ = {ProbeStatus::interrupted, "interrupted", ExitCode::interrupted};
-    return stopper_.has_value();
-  }
-
   const RunArguments& options_;
+  const RunSuite& suite_;
   SignalInbox& inbox_;
-  ProgressLine progress_;
+  Clock::time_point start_ = Clock::now();
   std::chrono::seconds limit_{};  ///< of a probe, and for becoming ready where it is held
   std::vector<Probe> probes_;
-  Measured measured_;
+  Document document_;
+  bool has_parts_ = false;  ///< in the document
+  std::vector<ExitCode> causes_;
   std::optional<ProbeOutcome> stopper_;
 };
 
@@ -289,13 +288,13 @@ ExitCode combined_exit_code(const std::vector<ExitCode>& causes) {
 }
 
 Measured measure_probes(const std::vector<ProbeBinary>& probes, const RunArguments& options,
-                        const OutputFolder& folder, const Fingerprint& fingerprint,
+                        const fs::path& folder, const Fingerprint& fingerprint,
                         SignalInbox& inbox) {
   // An idle context takes half a GiB. Together they may take a sixteenth of the memory, since the
   // probes size their arrays for the rest.
   const auto needed = static_cast<std::int64_t>(probes.size()) * (std::int64_t{8} << 30);
   const bool together = options.start_together && fingerprint.memory_bytes.value_or(0) >= needed;
-  return Run(probes, options, folder, inbox).measure(together);
+  return Run(probes, options, folder, fingerprint, inbox).measure(together);
 }
 
 }  // namespace fathom

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -14,6 +16,7 @@
 #include "generated/suite_groups.h"
 #include "results/document_io.h"
 #include "results/fail.h"
+#include "results/files.h"
 #include "results/text.h"
 #include "tools/child_process.h"
 
@@ -22,11 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-/// cmake/Suites.cmake has every suite below.
-const std::vector<std::string_view>& groups_of(const RunSuite& suite) {
-  return std::ranges::find(suite_groups, suite.name, &SuiteGroups::suite)->groups;
-}
 
 // Loading the driver's libraries and waking an idle GPU takes seconds at worst.
 constexpr std::chrono::seconds answer_limit{60};
@@ -45,14 +43,14 @@ const std::vector<RunSuite> run_suites{
 };
 
 bool RunSuite::has(const std::string& probe) const {
-  const auto known = std::ranges::find(probe_groups, probe, &ProbeGroup::probe);
-  // A probe that no group names is of the first.
-  const std::string_view group = known == std::end(probe_groups) ? "core" : known->group;
-  return std::ranges::count(groups_of(*this), group) > 0;
+  std::string group = "core";  // of a probe that no group names
+  for (const auto& [known, its] : group_of_probe)
+    if (known == probe) group = its;
+  return std::ranges::count(groups_of_suite.at(name), group) > 0;
 }
 
 std::string RunSuite::group_names() const {
-  return fmt::format("{}", fmt::join(groups_of(*this), ", "));
+  return fmt::format("{}", fmt::join(groups_of_suite.at(name), ", "));
 }
 
 const RunSuite* find_run_suite(const std::string& name) {
@@ -153,6 +151,39 @@ std::string nvidia_gpu_on_pci() {
     if (begins(device.path() / "vendor", "0x10de") && begins(device.path() / "class", "0x03"))
       return device.path().filename();
   return {};
+}
+
+std::string gpu_slug(std::string_view gpu_name) {
+  std::string slug;
+  for (const char c : gpu_name) {
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      slug += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    else if (!slug.empty() && slug.back() != '-')
+      slug += '-';
+  }
+  while (!slug.empty() && slug.back() == '-') slug.pop_back();
+  if (slug.starts_with("nvidia-")) slug.erase(0, 7);
+  return slug.empty() ? "gpu" : slug;
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) fail_write(folder, error.value());
+}
+
+TemporaryFolder::TemporaryFolder(const std::string& instead) {
+  std::error_code nowhere;
+  const fs::path parent = fs::temp_directory_path(nowhere);
+  std::string pattern = (parent / "fathom-XXXXXX").string();
+  if (nowhere || !mkdtemp(pattern.data()))
+    fail(ExitCode::output_unwritable, "There is no folder for temporary files: {}.", instead);
+  path_ = pattern;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
 }
 
 }  // namespace fathom

@@ -76,4 +76,25 @@ Fingerprint query_device(const std::filesystem::path& programs, int device);
 /// FATHOM_PCI_DEVICES names another folder than /sys/bus/pci/devices.
 std::string nvidia_gpu_on_pci();
 
+/// "NVIDIA H200" -> "h200"; "NVIDIA GeForce RTX 4090" -> "geforce-rtx-4090".
+std::string gpu_slug(std::string_view gpu_name);
+
+/// Makes a folder, with those above it; throws Error(output_unwritable) or
+/// Error(output_full).
+void make_folder(const std::filesystem::path& folder);
+
+/// A folder of its own for temporary files, which goes with its contents when this does.
+class TemporaryFolder {
+ public:
+  /// Throws Error(output_unwritable) if there can be none, with `instead` as what to do then.
+  explicit TemporaryFolder(const std::string& instead);
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
 }  // namespace fathom

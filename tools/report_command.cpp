@@ -21,7 +21,6 @@
 #include "results/files.h"
 #include "results/flag_checks.h"
 #include "results/text.h"
-#include "tools/output_folder.h"
 #include "tools/programs.h"
 
 namespace fathom {
@@ -32,20 +31,6 @@ namespace fs = std::filesystem;
 /// share/fathom/recordings beside this program's folder.
 fs::path own_recordings() { return executable_folder() / "../share/fathom/recordings"; }
 
-/// The folder of the recording of that model and suite, below the folder of all: h200 for the suite
-/// default, h200/atlas for another; and the one for those of further cards, h200/cards/default,
-/// where each has a folder of its own.
-struct RecordingPlaces {
-  fs::path first, cards;
-};
-RecordingPlaces recording_places(const fs::path& recordings, const std::string& gpu_name,
-                                 const std::string& suite) {
-  // A suite's name becomes a folder's: only those that are plain words have recordings.
-  const std::string folder = gpu_slug(suite);
-  const fs::path model = recordings / gpu_slug(gpu_name);
-  return {folder == "default" ? model : model / folder, model / "cards" / folder};
-}
-
 /// The recording's document, plain or packed; empty where there is none.
 fs::path document_in(const fs::path& recording) {
   std::error_code none;
@@ -54,16 +39,27 @@ fs::path document_in(const fs::path& recording) {
   return {};
 }
 
-/// The documents that are there.
-std::vector<fs::path> recording_files(const RecordingPlaces& places) {
-  std::vector<fs::path> files{document_in(places.first)};
-  std::error_code none;
-  for (fs::directory_iterator at(places.cards, none), end; !none && at != end; at.increment(none))
-    files.push_back(document_in(at->path()));
-  std::erase(files, fs::path());
-  std::ranges::sort(files);
-  return files;
-}
+/// The recordings of a model and suite, below the folder of all: the first in h200 for the suite
+/// default, or h200/atlas for another; those of further cards each in a folder of its own, in
+/// h200/cards/default.
+struct Recordings {
+  fs::path first, cards;
+  std::vector<fs::path> documents;  ///< that are there
+
+  Recordings(const fs::path& all, const std::string& gpu_name, const std::string& suite) {
+    // A suite's name becomes a folder's: only those that are plain words have recordings.
+    const std::string folder = gpu_slug(suite);
+    const fs::path model = all / gpu_slug(gpu_name);
+    first = folder == "default" ? model : model / folder;
+    cards = model / "cards" / folder;
+    documents = {document_in(first)};
+    std::error_code none;
+    for (const auto& card : fs::directory_iterator(cards, none))
+      documents.push_back(document_in(card.path()));
+    std::erase(documents, fs::path());
+    std::ranges::sort(documents);
+  }
+};
 
 // --- report --------------------------------------------------------------------------------------
 
@@ -82,13 +78,11 @@ ExitCode report(const ReportArguments& options) {
                 "A report is of one document: give --html for a page of several.");
   const fs::path folder = out.empty() ? files.front().parent_path() / "report" : out;
   const fs::path page = html && !out.empty() ? out : folder / "index.html";
-  NamedFiles inputs;
+  NamedFiles inputs, outputs{{"--out", page}};
   for (const fs::path& file : files) inputs.push_back({"a document", file});
-  require_distinct(inputs, {{"--out", page}});
-  if (!html)
-    for (const fs::path& file : files)  // a page of the report may have any name
-      if (file.extension() == ".md")
-        require_distinct(inputs, {{"--out", folder / file.filename()}});
+  if (!html && files.front().extension() == ".md")  // a page of the report may have any name
+    outputs.push_back({"--out", folder / files.front().filename()});
+  require_distinct(inputs, outputs);
 
   std::deque<Document> documents;
   std::vector<reports::ShownDocument> shown;
@@ -167,7 +161,7 @@ std::string problem_of_recording(const Document& document) {
   // Other GPUs have other cases, and a GPU alone has four tenths of the links of two, so a third of
   // a probe's is enough.
   const fs::path file =
-      document_in(recording_places(own_recordings(), "NVIDIA H200", document.suite).first);
+      document_in(Recordings(own_recordings(), "NVIDIA H200", document.suite).first);
   const Document whole = file.empty() ? Document() : read_document(file);
   for (const ProbeSummary& probe : whole.probes) {
     const std::size_t all = reports::entries_of(whole, probe.name).size();
@@ -215,9 +209,9 @@ void add_recordings_flag(CLI::App& app, fs::path& folder) {
 std::optional<reports::CardCheck> card_of(const Document& document, const fs::path& recordings) {
   if (document.source == Source::replay) return std::nullopt;
   std::vector<Document> recorded;
-  for (const fs::path& file :
-       recording_files(recording_places(recordings.empty() ? own_recordings() : recordings,
-                                        document.fingerprint.gpu_name, document.suite))) {
+  const Recordings known(recordings.empty() ? own_recordings() : recordings,
+                         document.fingerprint.gpu_name, document.suite);
+  for (const fs::path& file : known.documents) {
     try {
       recorded.push_back(read_document(file));
     } catch (const Error& error) {
@@ -256,16 +250,16 @@ ExitCode add_recording(const RecordingArguments& options) {
   anonymise(json);
   const Document document = parse_document(to_text(json), result.string());
   const Fingerprint& gpu = document.fingerprint;
-  const RecordingPlaces places = recording_places(recordings, gpu.gpu_name, document.suite);
-  for (const fs::path& file : recording_files(places)) {
-    const Document known = read_document(file);
-    if (known.fingerprint.gpu_uuid_hash == gpu.gpu_uuid_hash && known.date == document.date)
+  const Recordings known(recordings, gpu.gpu_name, document.suite);
+  for (const fs::path& file : known.documents) {
+    const Document other = read_document(file);
+    if (other.fingerprint.gpu_uuid_hash == gpu.gpu_uuid_hash && other.date == document.date)
       refuse(fmt::format("{} has this measurement already", file.string()));
   }
-  fs::path place = places.first;
+  fs::path place = known.first;
   if (!document_in(place).empty())  // beside the others' then
     place =
-        places.cards / gpu_slug(document.date.substr(0, 10) + "-" + gpu.gpu_uuid_hash.substr(0, 8));
+        known.cards / gpu_slug(document.date.substr(0, 10) + "-" + gpu.gpu_uuid_hash.substr(0, 8));
   if (!document_in(place).empty())
     refuse(fmt::format("{} has this card's run of that day", place.string()));
   make_folder(place);

@@ -1,29 +1,44 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
-#include <thread>
 
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
 #include "results/text.h"
-#include "tools/probe_runner.h"
+#include "tools/commands.h"
 
 namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder that was asked for, or one that is named for GPU and time. A folder of replayed
-/// figures cannot be taken for a measurement either.
-OutputFolder output_folder(const RunArguments& options, const std::string& gpu, bool replay) {
-  if (!options.out.empty()) return prepare_output_folder(options.out);
-  return prepare_output_folder(fmt::format("fathom-{}{}-{}", replay ? "replay-" : "", gpu_slug(gpu),
-                                           utc_time_for_names(std::chrono::system_clock::now())));
+/// The folder that was asked for, or one that is named for GPU and time, with room for what a run
+/// leaves. A folder of replayed figures cannot be taken for a measurement either.
+fs::path output_folder(const RunArguments& options, const std::string& gpu, bool replay) {
+  fs::path folder = options.out;
+  if (folder.empty())
+    folder = fmt::format("fathom-{}{}-{}", replay ? "replay-" : "", gpu_slug(gpu),
+                         utc_time_for_names(std::chrono::system_clock::now()));
+  folder = fs::absolute(folder).lexically_normal();
+  make_folder(folder);
+  // Takes the room for real: neither permissions nor free-space figures tell the whole truth
+  // (quotas, read-only mounts, reserved blocks). A default run takes about a quarter of it.
+  constexpr off_t room_needed = off_t{16} << 20;
+  const fs::path path = folder / ".fathom-room";
+  const FileDescriptor file = create_file(path);
+  unlink(path.c_str());  // at once: a run that is killed here leaves nothing
+  int error = EINTR;
+  while (error == EINTR) error = posix_fallocate(file.get(), 0, room_needed);
+  if (error) fail_write(folder, error);
+  return folder;
 }
 
 void keep_probes(Document& document, const std::vector<std::string>& names) {
@@ -39,17 +54,17 @@ void keep_probes(Document& document, const std::vector<std::string>& names) {
 }
 
 /// The common end of measurement and replay.
-void publish(const Document& document, const OutputFolder& folder, const RunArguments& options) {
-  write_document(document, folder.result());
-  if (options.no_report) return print_line(fmt::format("Document: {}", folder.result().string()));
-  publish_report(document, folder.report(), "result.json", options.recordings);
+void publish(const Document& document, const fs::path& folder, const RunArguments& options) {
+  write_document(document, folder / "result.json");
+  if (options.no_report)
+    return print_line(fmt::format("Document: {}", (folder / "result.json").string()));
+  publish_report(document, folder / "report", "result.json", options.recordings);
 }
 
 ExitCode replay(const RunArguments& options, const std::string& why) {
   const fs::path recording = replayed_recording(options.suite);
   if (!options.out.empty())
-    require_distinct({{"the recording", recording}},
-                     {{"--out", OutputFolder{options.out}.result()}});
+    require_distinct({{"the recording", recording}}, {{"--out", options.out / "result.json"}});
   Document document = read_document(recording);
   document.source = Source::replay;
   if (!options.probes.empty()) keep_probes(document, options.probes);
@@ -76,30 +91,6 @@ ExitCode replay_without_gpu(const RunArguments& options, ExitCode code, const ch
   return replay(options, "no NVIDIA GPU found");
 }
 
-Document document_of(const Measured& run, const RunArguments& options,
-                     const Fingerprint& fingerprint, std::chrono::duration<double> elapsed) {
-  Document document = run.document.value_or(Document());
-  if (!run.document) {  // no probe left one: the report still says on what it was tried
-    document.date = utc_time(std::chrono::system_clock::now());
-    document.fathom_version = version();
-    document.fathom_commit = commit();
-    document.seed = std::to_string(options.seed);
-    document.num_cpus = std::thread::hardware_concurrency();
-    document.fingerprint = fingerprint;
-  }
-  document.probes.insert(document.probes.end(), run.missing.begin(), run.missing.end());
-  std::ranges::stable_sort(document.probes, {}, &ProbeSummary::name);
-  document.elapsed_s = elapsed.count();
-  document.executable = "fathom";
-  document.suite = options.suite;  // the parts name the size of their sweep
-  if (!options.counters_of.empty())
-    document.warnings.push_back(
-        fmt::format("Hardware counters were asked for of {} only (--counters-of); the other "
-                    "probes' cases that only counters can decide were left out.",
-                    fmt::join(options.counters_of, ", ")));
-  return document;
-}
-
 ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& probes,
                  const Fingerprint& fingerprint) {
   // For the whole run, so that nobody gets in between two probes.
@@ -109,33 +100,30 @@ ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& pr
                  print_line(fmt::format("Waiting for the GPU, which is in use by {}.", holder));
                });
   setenv("FATHOM_LOCK_FD", share_with_children(lock).c_str(), 1);
-  const OutputFolder folder = output_folder(options, fingerprint.gpu_name, false);
-  make_folder(folder.logs());
-  make_folder(folder.parts());
+  const fs::path folder = output_folder(options, fingerprint.gpu_name, false);
+  make_folder(folder / "logs");
+  make_folder(folder / "parts");
   print_line(fmt::format("Measuring {} with {}, suite {}.", fingerprint.gpu_name,
                          counted(probes.size(), "probe"), options.suite));
   // Until the report is written: an interrupt ends the measuring, not the keeping of results.
   SignalInbox inbox(SignalInbox::Interrupts::collect);
-  const auto start = std::chrono::steady_clock::now();
-  const Measured run = measure_probes(probes, options, folder, fingerprint, inbox);
-  if (run.causes.empty())
+  const auto [document, causes] = measure_probes(probes, options, folder, fingerprint, inbox);
+  if (causes.empty())
     throw Error(ExitCode::bad_input,
                 "No case of any probe matches --benchmark_filter: `probe_copy_bandwidth "
                 "--benchmark_list_tests` shows how cases are named.");
-  const Document document =
-      document_of(run, options, fingerprint, std::chrono::steady_clock::now() - start);
   try {
     publish(document, folder, options);
   } catch (const Error& error) {
     fail(error.code(), "{} Nothing is lost: what was measured is in {}.", error.what(),
-         folder.root.string());
+         folder.string());
   }
   // A part that does not fit the others stays.
-  if (std::ranges::count(run.causes, ExitCode::incomplete) == 0) {
+  if (std::ranges::count(causes, ExitCode::incomplete) == 0) {
     std::error_code left_behind;  // which does no harm: it is in the document now
-    fs::remove_all(folder.parts(), left_behind);
+    fs::remove_all(folder / "parts", left_behind);
   }
-  return combined_exit_code(run.causes);
+  return combined_exit_code(causes);
 }
 
 ExitCode run(const RunArguments& options) {

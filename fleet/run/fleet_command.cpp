@@ -8,7 +8,6 @@
 #include "fleet/run/run.h"
 #include "results/error.h"
 #include "results/flag_checks.h"
-#include "tools/output_folder.h"
 #include "tools/programs.h"
 
 namespace fathom {

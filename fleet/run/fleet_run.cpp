@@ -10,13 +10,11 @@
 #include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "fleet/run/run.h"
 #include "results/error.h"
 #include "results/fail.h"
 #include "results/text.h"
-#include "tools/output_folder.h"
 #include "tools/programs.h"
 
 namespace fathom {
@@ -185,7 +183,7 @@ class FleetRun {
       if (has_ended(0)) child.signal(SIGKILL);
     };
     const ProcessEnd end =
-        supervise(child, *inbox_, {.limit = no_limit, .grace = time_to_stop, .tick = look});
+        supervise(child, *inbox_, {.limit = no_limit, .grace = time_to_stop, .look = look});
     note_.exit_code = end.signal != 0 ? incomplete : end.status;
     note_.reason = last_line_of(fmt::format("/proc/self/fd/{}", words.get()));
     if (end.signal != 0 || (note_.reason.empty() && end.status != 0))
@@ -231,11 +229,9 @@ class FleetRun {
     const auto begin = Clock::now();
     for (int rank = 1; rank < launcher_->size; ++rank)
       while (!has_ended(rank)) {
-        inbox_->drain();
         std::chrono::duration<double> limit(arguments_.wait_s);
-        if (inbox_->interrupts() > 0) limit = std::min<decltype(limit)>(limit, time_to_answer);
+        if (inbox_->interrupts(200ms) > 0) limit = std::min<decltype(limit)>(limit, time_to_answer);
         if (Clock::now() > begin + limit) return;
-        std::this_thread::sleep_for(200ms);
       }
   }
 

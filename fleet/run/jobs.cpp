@@ -10,7 +10,6 @@
 #include "results/document_io.h"
 #include "results/error.h"
 #include "results/text.h"
-#include "tools/output_folder.h"
 #include "tools/programs.h"
 
 namespace fathom {

@@ -15,7 +15,6 @@
 #include "fleet/run/run.h"
 #include "results/error.h"
 #include "results/files.h"
-#include "tools/output_folder.h"
 #include "tools/programs.h"
 
 namespace fathom {
@@ -103,7 +102,7 @@ class Measurement {
     // A replay has nothing to take turns for.
     if (shared && arguments_.alone == "brief" && !arguments_.replay) measure_briefs();
     all_here();
-    inbox_.drain();  // one that was told to stop meanwhile does not begin
+    // One that was told to stop meanwhile does not begin.
     if (!stopped()) run_part(jobs_, shared ? Phase::together : Phase::alone, "suite");
     if (arguments_.no_links || arguments_.replay) return unwritten_;
     const bool exclusive = all_here();
@@ -169,7 +168,7 @@ class Measurement {
       words.push_back(fmt::format("--benchmark_repetitions={}", repetitions_together));
     ChildStart start = start_of(
         *part.job, program_folder() / fmt::format("probe_{}", part.brief->probe), log, words);
-    start.held = true;
+    start.socket_flags = {"--start-fd"};
     return start;
   }
 

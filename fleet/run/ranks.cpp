@@ -13,12 +13,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
-#include <thread>
 
 #include "fleet/run/run.h"
 #include "results/fail.h"
 #include "results/text.h"
-#include "tools/output_folder.h"
 #include "tools/programs.h"
 
 namespace fathom {
@@ -162,11 +160,10 @@ bool HostBarrier::all_here(SignalInbox& inbox) {
       return fstat(other.get(), &now) == 0 && now.st_size >= parts_;
     };
     while (!broken_ && !is_here()) {
-      inbox.drain();
       // Its lock is free once it has ended; it may have come here before that.
       const bool ended = flock(other.get(), LOCK_SH | LOCK_NB) == 0;
-      broken_ = (ended && !is_here()) || inbox.interrupts() > 0 || Clock::now() > deadline;
-      if (!broken_) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      broken_ = (ended && !is_here()) || inbox.interrupts(std::chrono::milliseconds(5)) > 0 ||
+                Clock::now() > deadline;
     }
   }
   if (broken_) own_.close();  // the others are not to wait for this one either

@@ -14,7 +14,7 @@
 #include "results/error.h"
 #include "tests/testing.h"
 #include "tools/child_process.h"
-#include "tools/output_folder.h"
+#include "tools/programs.h"
 
 namespace fathom {
 

@@ -17,7 +17,7 @@
 #include "reports/report.h"
 #include "results/document_io.h"
 #include "tests/fuzz/printable.h"
-#include "tools/output_folder.h"
+#include "tools/programs.h"
 
 namespace {
 

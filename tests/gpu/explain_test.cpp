@@ -11,7 +11,7 @@
 #include "harness/counters/range_profiler.h"
 #include "tests/gpu/explain_kernels.h"
 #include "tests/testing.h"
-#include "tools/output_folder.h"
+#include "tools/programs.h"
 
 using namespace fathom;
 using namespace fathom::explain;

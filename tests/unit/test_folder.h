@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tests/testing.h"
-#include "tools/output_folder.h"
+#include "tools/programs.h"
 
 namespace fathom {
 

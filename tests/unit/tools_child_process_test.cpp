@@ -55,9 +55,12 @@ TEST_CASE("Lines of progress arrive one by one", "[tools]") {
                    {"-c", "printf 'one\\ntw' >&$1; sleep 0.1; echo o >&$1"},
                    STDOUT_FILENO,
                    STDERR_FILENO};
-  start.tells_progress = true;
+  start.socket_flags = {"--progress-fd"};
   ChildProcess child(start);
-  supervise(child, inbox, {.limit = 20s, .line = [&](auto line) { lines.emplace_back(line); }});
+  const auto look = [&] {
+    while (const auto line = child.next_line()) lines.push_back(*line);
+  };
+  supervise(child, inbox, {.limit = 20s, .look = look});
   CHECK(lines == std::vector<std::string>{"one", "two"});
 }
 

@@ -3,8 +3,8 @@
 #include <csignal>
 
 #include "tests/testing.h"
-#include "tools/output_folder.h"
-#include "tools/probe_runner.h"
+#include "tools/commands.h"
+#include "tools/programs.h"
 
 namespace fathom {
 namespace {

@@ -44,28 +44,20 @@ apt_failed() {
 }
 
 install_packages() {
-  local package packages=() backports=()
   find_root
   say "Installing with apt-get: ${missing[*]}"
   # Without new lists those that are there may do.
   logged "reading the package lists" apt update
-  for package in "${missing[@]}"; do
-    # Debian 12 itself has version 2.
-    if [[ $package == catch2 ]] && ! at_least 3 "$(candidate catch2)"; then
-      backports=(catch2)
-    else
-      packages+=("$package")
-    fi
-  done
-  if ((${#packages[@]})); then
-    logged "installing ${#packages[@]} packages" apt install "${packages[@]}" || apt_failed
+  # Debian 12 itself has version 2.
+  if [[ " ${missing[*]} " == *" catch2 "* ]] && ! at_least 3 "$(candidate catch2)"; then
+    install_from_backports catch2
   fi
-  if ((${#backports[@]})); then install_from_backports "${backports[@]}"; fi
+  logged "installing ${#missing[@]} packages" apt install "${missing[@]}" || apt_failed
 }
 
 candidate() { LC_ALL=C apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: *//p'; }
 
-# install_from_backports PACKAGE...: from the mirror that the machine uses anyway, through a list of
+# install_from_backports PACKAGE: from the mirror that the machine uses anyway, through a list of
 # sources of our own: nothing in /etc/apt changes.
 install_from_backports() {
   local codename folder options mirror keyring=/usr/share/keyrings/debian-archive-keyring.gpg
@@ -79,14 +71,14 @@ install_from_backports() {
   options=(-o "Dir::Etc::SourceList=$folder/backports.list" -o Dir::Etc::SourceParts=-
     -o "Dir::State::Lists=$folder/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=
     -o APT::Sandbox::User=root)
-  say "$* from $codename-backports on the machine's own mirror; /etc/apt stays as it is."
+  say "$1 from $codename-backports on the machine's own mirror; /etc/apt stays as it is."
   logged "reading the backports' list" apt "${options[@]}" update || apt_failed
-  logged "installing $*" apt "${options[@]}" install -t "$codename-backports" "$@" || apt_failed
+  logged "installing $1" apt "${options[@]}" install -t "$codename-backports" "$1" || apt_failed
   "${as_root[@]}" rm -rf "$folder"
 }
 
 install_wheels() {
-  local name from staging=$build/toolkit.new python=python3
+  local name from library link staging=$build/toolkit.new python=python3
   if ! has_pip; then # but an environment of its own would have it
     python=$build/toolkit-python/bin/python3
     logged "preparing Python" python3 -m venv --clear "$build/toolkit-python" ||
@@ -104,19 +96,13 @@ install_wheels() {
     from=$staging/nvidia/cu13
     if [[ ! -d $from ]]; then from=$staging; fi
     cp -r "$from/." "$build/toolkit/" && rm -rf "$staging"
-    link_libraries
+    # Libraries have the name under which programs load them; compilers and CMake look for the one
+    # without a version, and in lib64.
+    if [[ -d $build/toolkit/lib ]]; then ln -sfn lib "$build/toolkit/lib64"; fi
+    for library in "$build"/toolkit/lib/*.so.*; do
+      link=${library%%.so.*}.so
+      [[ -e $link || ! -e $library ]] || ln -s "${library##*/}" "$link"
+    done
     touch "$(mark_of "$name")"
-  done
-}
-
-# The wheels hold libraries under the name that programs load; compilers and CMake look for the name
-# without a version, and in lib64.
-link_libraries() {
-  local library plain
-  if [[ ! -d $build/toolkit/lib ]]; then return; fi
-  ln -sfn lib "$build/toolkit/lib64"
-  for library in "$build"/toolkit/lib/*.so.*; do
-    plain=${library%%.so.*}.so
-    [[ -e $plain ]] || ln -s "${library##*/}" "$plain"
   done
 }

@@ -64,16 +64,11 @@ show_clock() {
     if [[ $line =~ ^\[\ *([0-9]+)(/([0-9]+)|%)\] ]]; then
       done=${BASH_REMATCH[1]} total=${BASH_REMATCH[3]:-100}
     fi
-    text="$1, $(duration $((SECONDS - start))): $line"
+    text="$1, $((SECONDS - start)) s: $line"
     if ((done > 0)); then
       left=$(((SECONDS - start) * (total - done) / done))
-      text="$1 $done of $total, about $(duration $left) left"
+      text="$1 $done of $total, about $((left / 60 + 1)) min left"
     fi
     printf '\r\e[K%s' "${text:0:${COLUMNS:-80}-1}" >&2
   done
-}
-
-# "75" -> "1 min 15 s"
-duration() {
-  if (($1 < 60)); then printf '%d s' "$1"; else printf '%d min %d s' $(($1 / 60)) $(($1 % 60)); fi
 }

@@ -14,7 +14,7 @@
 #include "results/files.h"
 #include "results/text.h"
 #include "studies/gate/trials/load.h"
-#include "tools/output_folder.h"
+#include "tools/programs.h"
 
 namespace fathom::gate {
 namespace {
@@ -141,7 +141,7 @@ std::optional<TrialRecord> decide(const TrialSetup& setup, const TrialPlan& plan
     ChildProcess child({setup.fathom, arguments, output.get(), output.get()});
     Supervision supervision;
     supervision.limit = longest_decision;
-    if (load) supervision.tick = [&] { load->tick(); };
+    if (load) supervision.look = [&] { load->tick(); };
     end = supervise(child, inbox, supervision);
     if (load) record.load = load->finish();
   }
