@@ -1,4 +1,4 @@
-#include "gate/outputs.h"
+#include "gate/check.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -36,9 +36,8 @@ inline constexpr const char* fastest_sample = "fastest sample";
 
 /// One row of a file with rows of samples. A time is in its unit, and becomes one in seconds.
 struct SampleRow {
-  MetricValue metric;  ///< without its value
+  MetricValue metric;  ///< without its value; with its interval where there is one sample
   std::vector<double> samples{};
-  std::optional<Interval> interval{};  ///< of a metric that has one sample; others have theirs
 };
 
 /// A run as far as it is read.

@@ -242,9 +242,10 @@ void parse_pytest_benchmark(const Fields& document, Reading& to) {
     const auto iqr = stats.optional_number("iqr"), rounds = stats.optional_number("rounds");
     if (iqr && rounds && *rounds > 1) {  // it keeps samples only if asked
       const double median = stats.number("median"), half = 1.57 * *iqr / std::sqrt(*rounds);
-      found.interval = {median - half, median + half, 0.95,
-                        "1.57 quartile distances over the root of the rounds (McGill, Tukey and "
-                        "Larsen)"};
+      found.metric.interval = {
+          median - half, median + half, 0.95,
+          "1.57 quartile distances over the root of the rounds (McGill, Tukey and "
+          "Larsen)"};
     }
     to.add(std::move(found));
   });
@@ -297,8 +298,9 @@ fs::path read_criterion(const fs::path& folder, Reading& to) {
       const Fields median = fields.object("median");
       const Fields interval = median.object("confidence_interval");
       row.samples = {median.number("point_estimate")};
-      row.interval = {interval.number("lower_bound") * 1e-9, interval.number("upper_bound") * 1e-9,
-                      interval.number("confidence_level"), "Criterion's"};
+      row.metric.interval = {interval.number("lower_bound") * 1e-9,
+                             interval.number("upper_bound") * 1e-9,
+                             interval.number("confidence_level"), "Criterion's"};
     });
     to.add(std::move(row));
   }

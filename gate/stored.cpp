@@ -8,7 +8,7 @@
 #include <limits>
 #include <ranges>
 
-#include "gate/history.h"
+#include "gate/baseline.h"
 #include "gate/ranks.h"
 #include "results/statistics.h"
 #include "results/text.h"

@@ -9,11 +9,10 @@
 #include <optional>
 #include <set>
 
-#include "gate/baseline_folder.h"
+#include "gate/baseline.h"
 #include "gate/check.h"
 #include "gate/commands/gate_commands.h"
 #include "gate/commands/side_command.h"
-#include "gate/outputs.h"
 #include "gate/run_metrics.h"
 #include "results/error.h"
 #include "results/files.h"

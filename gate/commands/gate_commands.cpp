@@ -9,10 +9,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "gate/baseline_folder.h"
+#include "gate/baseline.h"
 #include "gate/check.h"
-#include "gate/history.h"
-#include "gate/outputs.h"
 #include "reports/page/page.h"
 #include "results/fail.h"
 #include "results/files.h"
@@ -128,14 +126,13 @@ Document document_of(const RunMetrics& run) {
                                                    " on " + fact_of(run, "host_name");
   document.fingerprint.driver = fact_of(run, "driver");
   document.fingerprint.toolkit = fact_of(run, "toolkit");
-  for (std::size_t i = 0; i < run.metrics.size(); ++i) {
-    const auto& [name, unit, better, value, elapsed_s, state, problem] = run.metrics[i];
+  for (const auto& [name, unit, better, value, elapsed_s, state, problem, interval] : run.metrics) {
     Entry& entry = document.entries.emplace_back();
     entry.name = name;
     entry.probe = name.substr(0, name.find('/'));
     entry.metric = {"value", unit, better, {}};
     if (problem.empty()) entry.metric.value = value;
-    if (i < run.intervals.size()) entry.interval = run.intervals[i];
+    entry.interval = interval;
     entry.timing.sm_clock_hz = entry.telemetry.sm_clock_hz.median = state.sm_clock_hz;
     entry.telemetry.power_w.median = state.power_w;
     entry.telemetry.throttle_reasons = state.throttle_reasons;

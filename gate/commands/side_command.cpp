@@ -144,9 +144,8 @@ ChildStart SideCommand::start(const fs::path& result, const std::vector<std::str
     return start;
   }
   start.program = program;
-  start.arguments = {
-      "run",           "--suite",       suite,         "--out", result.parent_path(),
-      "--require-gpu", "--no-counters", "--no-report", "--wait"};
+  start.arguments = {"run",           "--suite",       suite,         "--out", result.parent_path(),
+                     "--require-gpu", "--no-counters", "--no-report", "--wait"};
   if (start_together) start.arguments.push_back(together_flag);
   start.environment = {{timed_only_variable, "1"}, {sampling_limit_variable, "0.1"}};
   std::set<std::string> probes;  // "copy_bandwidth" of "copy_bandwidth/type:float4/..."
@@ -210,9 +209,8 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
          which, format_time(limit_s_), said);
   if (!is_usable(command, end)) {
     // A POSIX shell's status where there is no such command, and where it may not run it.
-    const bool not_found =
-        end.signal == 0 && !command.is_build() && (end.status == 127 || end.status == 126) &&
-        rounds_ <= 2;
+    const bool not_found = end.signal == 0 && !command.is_build() &&
+                           (end.status == 127 || end.status == 126) && rounds_ <= 2;
     fail(not_found ? ExitCode::bad_input : ExitCode::inconclusive, "{} ended with {}; {}.", which,
          end.describe(), said);
   }

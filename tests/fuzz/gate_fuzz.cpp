@@ -12,10 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "gate/baseline.h"
 #include "gate/check.h"
 #include "gate/decision.h"
-#include "gate/history.h"
-#include "gate/outputs.h"
 #include "gate/run_metrics.h"
 #include "tests/fuzz/printable.h"
 
@@ -55,7 +54,7 @@ void decide_on(const RunMetrics& run) {
   const RunMetrics kept = parse_run_metrics(baseline_text(run), "kept");
   std::vector<MetricValue> usable;
   for (const MetricValue& metric : run.metrics)
-    if (metric.problem.empty()) usable.push_back(metric);
+    if (metric.problem.empty()) usable.emplace_back(metric).interval.reset();
   require(kept.metrics == usable && kept.elapsed_s == run.elapsed_s,
           "a baseline holds what the run held");
 

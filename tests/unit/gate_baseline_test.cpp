@@ -5,8 +5,7 @@
 
 #include <ctime>
 
-#include "gate/baseline_folder.h"
-#include "gate/history.h"
+#include "gate/baseline.h"
 #include "results/text.h"
 #include "tests/testing.h"
 #include "tests/unit/in_processes.h"

@@ -1,4 +1,4 @@
-#include "gate/outputs.h"
+#include "gate/check.h"
 
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>

@@ -1,7 +1,6 @@
 #include "gate/check.h"
 
 #include "gate/decision.h"
-#include "gate/outputs.h"
 #include "gate/ranks.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_rounds.h"
