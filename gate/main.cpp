@@ -3,4 +3,6 @@
 #include "gate/commands/gate_commands.h"
 #include "tools/command_line.h"
 
-int main(int argc, char** argv) { return fathom::run_program(argc, argv, fathom::gate_commands()); }
+int main(int argc, char** argv) {
+  return fathom::run_program(argc, argv, fathom::gate_commands(), fathom::gate_error);
+}

@@ -207,20 +207,6 @@ ExitCode compare(const CompareArguments& arguments) {
   return tell_comparison(arguments, [&] { return comparison_of(arguments); });
 }
 
-/// A command whose errors are the gate's.
-Command gate_command(Command command) {
-  command.add = [add = command.add](CLI::App& app) {
-    return [act = add(app)] {
-      try {
-        return act();
-      } catch (const Error& error) {
-        throw gate_error(error);
-      }
-    };
-  };
-  return command;
-}
-
 }  // namespace
 
 Error gate_error(const Error& error) {
@@ -230,8 +216,7 @@ Error gate_error(const Error& error) {
 }
 
 std::vector<Command> gate_commands() {
-  return {gate_command(
-              {.name = check_command.name, .summary = check_command.summary, .add = add_check}),
+  return {{.name = check_command.name, .summary = check_command.summary, .add = add_check},
           {.name = baseline_command.name,
            .summary = baseline_command.summary,
            .noun = "baseline command",
@@ -241,20 +226,19 @@ std::vector<Command> gate_commands() {
                      "  fathom baseline prune --baseline baselines --keep 50\n"
                      "  fathom baseline prune --baseline baselines            (files that hold no "
                      "run alone)\n",
-           .commands = {gate_command({.name = "add",
-                                      .summary = "Keep results as earlier runs to compare with",
-                                      .add = with_arguments(add_add_flags, add)}),
-                        gate_command({.name = "list",
-                                      .summary = "Show what runs there are, by identity",
-                                      .add = with_arguments(add_baseline_flag, list)}),
-                        gate_command(
-                            {.name = "prune",
-                             .summary = "Remove files that hold no run, and with a flag old runs",
-                             .add = with_arguments(add_prune_flags, prune)})}},
-          gate_command({.name = history_command.name,
-                        .summary = history_command.summary,
-                        .add = with_arguments(add_history_flags, history)}),
-          gate_command(compare_command(compare))};
+           .commands = {{.name = "add",
+                         .summary = "Keep results as earlier runs to compare with",
+                         .add = with_arguments(add_add_flags, add)},
+                        {.name = "list",
+                         .summary = "Show what runs there are, by identity",
+                         .add = with_arguments(add_baseline_flag, list)},
+                        {.name = "prune",
+                         .summary = "Remove files that hold no run, and with a flag old runs",
+                         .add = with_arguments(add_prune_flags, prune)}}},
+          {.name = history_command.name,
+           .summary = history_command.summary,
+           .add = with_arguments(add_history_flags, history)},
+          compare_command(compare)};
 }
 
 }  // namespace fathom
