@@ -40,6 +40,12 @@ using Json = nlohmann::ordered_json;
 constexpr const char* baseline_key = "fathom_baseline";
 constexpr int baseline_version = 2;  // 1 has no seconds
 
+/// More rows than any run has are refused, since the gate holds those of all runs at once.
+void require_few(std::size_t rows, const Place& place) {
+  constexpr std::size_t most = 200'000;
+  if (rows > most) place.refuse(fmt::format("has more than {} rows, more than any run", most));
+}
+
 /// What no clock counts and no quantity of a GPU reaches would overflow in what is computed from
 /// it, or be the largest of improvements. Others of the same name might hide a sample in their
 /// median, so each is looked at.
@@ -90,7 +96,7 @@ void add_entry(Entry& entry, RunMetrics& run) {
 }
 
 void parse_fathom(const ParsedJson& parsed, const Fields& json, Reading& to) {
-  require_few_rows(json, "benchmarks");
+  require_few(json.list("benchmarks").size(), json.place().at("benchmarks"));
   RunMetrics& run = to.run;
   Document document = parse_document(parsed, run.origin);
   run.fathom = true;
@@ -152,7 +158,7 @@ void parse_baseline(const Fields& document, Reading& to) {
   run.suite = document.text("suite");
   run.elapsed_s = document.optional_number("elapsed_s").value_or(0);
   run.identity = identity_of(document.object("identity"));
-  require_few_rows(document, "metrics");
+  require_few(document.list("metrics").size(), document.place().at("metrics"));
   each_of(document.list("metrics"), document.place().at("metrics"),
           [&](dom::element row, const Place& at) { run.metrics.push_back(metric_of(row, at)); });
 }
@@ -204,11 +210,6 @@ std::string baseline_text(const RunMetrics& run) {
   return text + "\n]\n}\n";
 }
 
-void require_few_rows(const Fields& document, std::string_view key) {
-  if (document.list(key).size() > most_rows)
-    document.refuse(key, fmt::format("has more than {} rows, more than any run", most_rows));
-}
-
 double seconds_in(const std::string& unit) {
   static const std::map<std::string, double> units{
       {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"\xc2\xb5s", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}};
@@ -234,7 +235,10 @@ void Reading::add(SampleRow row) {
   }
   for (const double sample : row.samples) require_plausible(sample, metric.name, place);
   const auto [found, is_new] = by_name.try_emplace(metric.name, rows.size());
-  if (is_new) return rows.push_back(std::move(row));
+  if (is_new) {
+    rows.push_back(std::move(row));
+    return require_few(rows.size(), place);
+  }
   SampleRow& all = rows[found->second];
   if (all.metric.unit != metric.unit || all.metric.better != metric.better)
     place.refuse(
