@@ -79,11 +79,6 @@ CheckResult check_stored(std::span<const RunMetrics> baseline, std::span<const R
 std::size_t leave_out_themselves(std::vector<RunMetrics>& baseline,
                                  std::span<const RunMetrics> head);
 
-/// Why a baseline without any run of this identity says nothing: how the identity that comes
-/// closest differs. `others`, not empty, has one run of each identity there is.
-std::vector<std::string> why_none_like(const RunMetrics& run,
-                                       const std::vector<RunMetrics>& others);
-
 // What a check found, for whoever reads it.
 
 /// For a terminal: the headline, every metric that is not simply unchanged, and what was refused.
