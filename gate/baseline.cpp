@@ -136,12 +136,8 @@ std::string BaselineFolder::why_empty() const {
   return root_.string() + " has no run yet: `fathom baseline add` puts them there";
 }
 
-std::vector<fs::path> BaselineFolder::files_like(const RunMetrics& run) const {
-  return groups()[folder_for(run)];
-}
-
 std::vector<RunMetrics> BaselineFolder::runs_like(const RunMetrics& run) const {
-  ReadRuns read = read_runs(files_like(run));
+  ReadRuns read = read_runs(groups()[folder_for(run)]);
   if (read.unreadable.empty()) return std::move(read.runs);
   const auto& [file, error] = read.unreadable.front();
   const std::string what_to_do =

@@ -37,9 +37,6 @@ class BaselineFolder {
   /// them; oldest first.
   std::vector<RunMetrics> ratios_like(const RunMetrics& run) const;
 
-  /// The files of the runs with this run's identity.
-  std::vector<std::filesystem::path> files_like(const RunMetrics& run) const;
-
   /// The newest run of each group that can be read, to say what is there instead.
   std::vector<RunMetrics> newest_of_each() const;
 

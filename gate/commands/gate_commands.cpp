@@ -46,7 +46,7 @@ ExitCode add(const BaselineArguments& arguments) {
   for (const std::string& file : arguments.results) runs.push_back(read_run_metrics(file));
   for (const RunMetrics& run : runs) {
     const auto file = folder.add(run);
-    const std::size_t there = folder.files_like(run).size();
+    const std::size_t there = folder.groups()[file.parent_path()].size();
     const auto kept = static_cast<std::size_t>(
         std::ranges::count_if(run.metrics, &std::string::empty, &MetricValue::problem));
     const std::string needed = fmt::format(", {} are needed", fewest_baseline_runs);
