@@ -76,10 +76,9 @@ struct Evidence {
   /// rounds decide; or than unchanged runs, by ranks.
   double p = 1;
 
-  bool is_worse() const { return worse_by > 0 && worse_by >= least; }  ///< by what counts
-  bool looks_worse() const {
-    return worse_by > 0.5 * least;
-  }  ///< by half of it: worth another look
+  /// By what counts, and by half of it, which is worth another look.
+  bool is_worse() const { return worse_by > 0 && worse_by >= least; }
+  bool looks_worse() const { return worse_by > 0.5 * least; }
 };
 
 struct MetricDecision {

@@ -12,7 +12,7 @@
 
 #include "explain/command.h"
 #include "fleet/run/run.h"
-#include "gate/commands/gate_commands.h"
+#include "gate/commands/commands.h"
 #include "results/files.h"
 #include "results/program.h"
 #include "tools/command_line.h"

@@ -11,8 +11,7 @@
 
 #include "gate/baseline.h"
 #include "gate/check.h"
-#include "gate/commands/gate_commands.h"
-#include "gate/commands/side_command.h"
+#include "gate/commands/commands.h"
 #include "gate/run_metrics.h"
 #include "results/error.h"
 #include "results/files.h"

@@ -1,4 +1,4 @@
-#include "gate/commands/gate_commands.h"
+#include "gate/commands/commands.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
