@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <system_error>
 
@@ -47,27 +48,40 @@ std::string title_of(const RunMetrics& run) {
   return title;
 }
 
-MachineHistory history_of_machine(const std::string& title, std::vector<RunMetrics> runs) {
+/// The changes over the runs of one machine and suite, whatever their software, the largest first.
+std::string machine_text(const std::string& title, std::vector<RunMetrics> runs) {
   std::ranges::stable_sort(runs, {}, &RunMetrics::date);
-  MachineHistory history{.title = title, .runs = runs.size()};
+  std::size_t metrics = 0;
+  std::vector<HistoryChange> changes;
+  for (const MetricSeries& series : series_of(runs, {})) {
+    metrics += std::ranges::any_of(series.base, [](auto& one) { return one.value > 0; });
+    std::ranges::move(changes_of(series), std::back_inserter(changes));
+  }
+  std::ranges::stable_sort(changes, std::greater<>(), &HistoryChange::size);
+  std::string text = log_text(
+      fmt::format("{}: {} of {}", title, counted(runs.size(), "run"), counted(metrics, "metric")));
+  if (runs.size() < fewest_runs)
+    text += fmt::format("; change points need {} runs", fewest_runs);
+  else if (changes.empty())
+    text += ", no change";
+  text += "\n";
   const auto name_of = [&](std::size_t run) {
     return fmt::format("run {} ({})", run + 1, runs[run].date);
   };
-  for (const MetricSeries& series : series_of(runs, {})) {
-    history.metrics += std::ranges::any_of(series.base, [](auto& one) { return one.value > 0; });
-    for (HistoryChange& change : changes_of(series)) {
-      const std::size_t last = change.drift ? change.last_run : change.run;
-      change.when = name_of(change.run) + (change.drift ? " to " + name_of(last) : "");
-      std::vector<std::string> beside;
-      for (std::size_t run = std::max<std::size_t>(change.run, 1); run <= last; ++run)
-        for (const Difference& other : differences_of(runs[run - 1], runs[run]))
-          beside.push_back(fmt::format("{} (run {})", other.words(), run + 1));
-      change.beside = fmt::format("{}", fmt::join(beside, "; "));
-      history.changes.push_back(std::move(change));
-    }
+  for (const HistoryChange& change : changes) {
+    std::vector<std::string> beside;  // what of the identity changed then
+    for (std::size_t run = std::max<std::size_t>(change.run, 1); run <= change.last_run; ++run)
+      for (const Difference& other : differences_of(runs[run - 1], runs[run]))
+        beside.push_back(fmt::format("{} (run {})", other.words(), run + 1));
+    text += fmt::format(
+        "  {}\n", log_text(fmt::format(
+                      "{}  {}  {}  {}{}  {}  {} to {}  {}", change.worse ? "worse" : "better",
+                      format_signed_percent(change.relative()), change.drift ? "drift" : "step",
+                      name_of(change.run), change.drift ? " to " + name_of(change.last_run) : "",
+                      change.metric, format_quantity(change.before, change.unit),
+                      format_quantity(change.after, change.unit), fmt::join(beside, "; "))));
   }
-  std::ranges::stable_sort(history.changes, std::greater<>(), &HistoryChange::size);
-  return history;
+  return text;
 }
 
 }  // namespace
@@ -215,8 +229,8 @@ std::vector<HistoryChange> changes_of(const MetricSeries& series) {
         std::abs(std::log(after / before)) < std::log1p(effect_that_counts))
       return;
     const bool worse = (after > before) == (series.better == Better::lower);
-    changes.push_back({series.name, series.unit, runs[at.first], runs[at.last], before * unit,
-                       after * unit, drift, worse});
+    changes.push_back({series.name, series.unit, runs[at.first], runs[drift ? at.last : at.first],
+                       before * unit, after * unit, drift, worse});
   };
   const Regime* before = nullptr;
   const Segmentation cut = segment(curve, options);
@@ -231,33 +245,11 @@ std::vector<HistoryChange> changes_of(const MetricSeries& series) {
   return changes;
 }
 
-std::vector<MachineHistory> history_of(std::vector<RunMetrics> runs) {
+std::string history_text(std::vector<RunMetrics> runs) {
   std::map<std::string, std::vector<RunMetrics>> machines;
   for (RunMetrics& run : runs) machines[title_of(run)].push_back(std::move(run));
-  std::vector<MachineHistory> histories;
-  for (auto& [title, of_machine] : machines)
-    histories.push_back(history_of_machine(title, std::move(of_machine)));
-  return histories;
-}
-
-std::string history_text(const std::vector<MachineHistory>& histories) {
   std::string text;
-  for (const MachineHistory& history : histories) {
-    text += log_text(fmt::format("{}: {} of {}", history.title, counted(history.runs, "run"),
-                                 counted(history.metrics, "metric")));
-    if (history.runs < fewest_runs)
-      text += fmt::format("; change points need {} runs", fewest_runs);
-    else if (history.changes.empty())
-      text += ", no change";
-    text += "\n";
-    for (const HistoryChange& change : history.changes)
-      text += fmt::format(
-          "  {}\n", log_text(fmt::format(
-                        "{}  {}  {}  {}  {}  {} to {}  {}", change.worse ? "worse" : "better",
-                        format_signed_percent(change.relative()), change.drift ? "drift" : "step",
-                        change.when, change.metric, format_quantity(change.before, change.unit),
-                        format_quantity(change.after, change.unit), change.beside)));
-  }
+  for (auto& [title, of_machine] : machines) text += machine_text(title, std::move(of_machine));
   return text;
 }
 

@@ -163,7 +163,7 @@ ExitCode history(const BaselineArguments& arguments) {
     say("{}.", folder.why_empty());
     return ExitCode::ok;
   }
-  print_out(history_text(history_of(runs)));
+  print_out(history_text(runs));
   if (!arguments.out.empty()) {
     const auto page = std::filesystem::path(arguments.out) / "index.html";
     std::error_code error;

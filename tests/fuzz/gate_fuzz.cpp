@@ -84,7 +84,7 @@ void decide_on(const RunMetrics& run) {
   for (auto& fact : other.identity) fact.second += "'";
   write_all(check_stored(baseline, {&other, 1}, {}));
   std::fill_n(baseline.begin(), 3, head);
-  const std::string history = history_text(history_of(baseline));
+  const std::string history = history_text(baseline);
   require_harmless(history);
   require_no_command(history);
 }
