@@ -90,7 +90,7 @@ std::optional<Interval> change_interval(const MetricDecision& decision) {
 
 std::optional<double> change_of(const MetricDecision& decision) {
   if (decision.evidence && decision.evidence->relative)
-    return change_by(decision.evidence->worse, decision.better);
+    return change_by(decision.evidence->worse_by, decision.better);
   if (!decision.base || !decision.head || *decision.base == 0) return std::nullopt;
   if ((*decision.base > 0) != (*decision.head > 0)) return std::nullopt;
   return *decision.head / *decision.base - 1;
@@ -101,14 +101,9 @@ std::vector<const MetricDecision*> with_outcome(const CheckResult& result, Outco
   for (const MetricDecision& metric : result.metrics)
     if (metric.outcome == outcome) found.push_back(&metric);
   std::ranges::stable_sort(found, std::greater<>(), [](const MetricDecision* metric) {
-    return metric->evidence ? std::abs(metric->evidence->worse) : 0;
+    return metric->evidence ? std::abs(metric->evidence->worse_by) : 0;
   });
   return found;
-}
-
-std::size_t count(const CheckResult& result, Outcome outcome) {
-  return static_cast<std::size_t>(
-      std::ranges::count(result.metrics, outcome, &MetricDecision::outcome));
 }
 
 std::string what_would_pass(const CheckResult& result) {
@@ -251,7 +246,7 @@ Evidence evidence_of_rounds(const MetricSeries& series) {
   const double floor = values.noise_floor();
   const Shift shift = shift_of(values.base, values.head);
   return {.relative = values.relative,
-          .worse = shift.estimate,
+          .worse_by = shift.estimate,
           .interval = shift.interval,
           .noise_floor = floor,
           .least = values.least,
@@ -282,7 +277,7 @@ std::string clock_explanation(const MetricSeries& series, const Evidence& eviden
   constexpr double missed_drop = 0.05;  // the clock may have been lower than any sample
   const auto clocks = clocks_of(series, &GpuState::sm_clock_hz);
   const auto fell = [&] { return std::log(std::ranges::max(clocks) / std::ranges::min(clocks)); };
-  if (!clocks.empty() && evidence.worse > std::max(fell(), std::log1p(missed_drop))) return {};
+  if (!clocks.empty() && evidence.worse_by > std::max(fell(), std::log1p(missed_drop))) return {};
   const auto words = [](const std::set<std::string>& reasons) {
     return reasons.empty() ? "nothing" : fmt::format("{}", fmt::join(reasons, ", "));
   };

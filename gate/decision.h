@@ -67,19 +67,20 @@ inline constexpr double interval_confidence = 0.95;
 /// all values are above zero, else in the metric's unit; and how sure that is.
 struct Evidence {
   bool relative = true;  ///< logarithms
-  double worse = 0;      ///< Hodges-Lehmann estimate; above zero: worse
+  double worse_by = 0;   ///< Hodges-Lehmann estimate; above zero: worse
   Interval interval{};   ///< of it
   /// How far head and base differ by chance, as a standard deviation: of that many rounds, or of a
   /// single run from the earlier ones.
   double noise_floor = 0;
   double least = 0;      ///< the effect that counts, on this scale
-  double threshold = 0;  ///< the least `worse` that is no noise; below it a slowdown passes
+  double threshold = 0;  ///< the least `worse_by` that is no noise; below it a slowdown passes
   /// That it is no worse than half of `least`, over all metrics by Holm's procedure where fresh
   /// rounds decide; or than unchanged runs, by ranks.
   double p = 1;
 
-  bool is_worse() const { return worse > 0 && worse >= least; }  ///< by what counts
-  bool looks_worse() const { return worse > 0.5 * least; }  ///< by half of it: worth another look
+  /// By what counts, and by half of it, which is worth another look.
+  bool is_worse() const { return worse_by > 0 && worse_by >= least; }
+  bool looks_worse() const { return worse_by > 0.5 * least; }
 };
 
 struct MetricDecision {
@@ -124,7 +125,9 @@ std::optional<double> change_of(const MetricDecision& decision);
 
 /// Those of one outcome, the largest change first.
 std::vector<const MetricDecision*> with_outcome(const CheckResult& result, Outcome outcome);
-std::size_t count(const CheckResult& result, Outcome outcome);
+inline std::size_t count(const CheckResult& result, Outcome outcome) {
+  return with_outcome(result, outcome).size();
+}
 
 /// Below which slowdown half of the metrics and the noisiest pass, by their thresholds; empty where
 /// none has one on the scale of logarithms.

@@ -1,4 +1,4 @@
-#include "gate/outputs.h"
+#include "gate/check.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,12 +16,7 @@
 namespace fathom {
 
 using gate::CheckResult, gate::Evidence, gate::MetricDecision;
-template <>
-inline constexpr auto fields_of<Evidence> = field_list("", "", field("worse_by", &Evidence::worse),
-                                                       field("interval", &Evidence::interval),
-                                                       field("noise_floor", &Evidence::noise_floor),
-                                                       field("threshold", &Evidence::threshold),
-                                                       field("p", &Evidence::p));
+FATHOM_FIELDS(Evidence, "", "", worse_by, interval, noise_floor, threshold, p);
 FATHOM_FIELDS(MetricDecision, "", "", name, unit, better, outcome, base, head, base_runs, head_runs,
               repeated, reason, rule);
 FATHOM_FIELDS(CheckResult, "", "", date, mode, base, head, rounds, confirmation_rounds, elapsed_s,

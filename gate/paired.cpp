@@ -76,14 +76,14 @@ void judge(const Candidate& one, const std::string& disturbed) {
   Evidence& evidence = *decision.evidence;
   const bool suspect = one.role == Role::suspect;
   const std::string objection =
-      evidence.worse >= evidence.threshold
+      evidence.worse_by >= evidence.threshold
           ? clock_explanation(one.fresh, evidence)
           : fmt::format("it is too noisy to tell: only changes above {} count.",
                         evidence.relative ? format_percent(std::expm1(evidence.threshold))
                                           : format_number(evidence.threshold));
   bool sure = evidence.p <= paired_alpha && evidence.is_worse();
   if (!suspect) {  // back to the direction in which everything else is told
-    evidence.worse = -evidence.worse;
+    evidence.worse_by = -evidence.worse_by;
     evidence.interval = {-evidence.interval.high, -evidence.interval.low,
                          evidence.interval.confidence, evidence.interval.method};
     sure = sure && disturbed.empty() && objection.empty();
@@ -265,12 +265,12 @@ struct PairedCheck {
         std::max({counts, noise, noise_factor * std::sqrt(first_rounds / later) * own_noise});
     Candidate found{.role = Role::control,
                     .decision = &decision,
-                    .severity = std::abs(evidence.worse) / std::max(counts, 1e-300),
+                    .severity = std::abs(evidence.worse_by) / std::max(counts, 1e-300),
                     .elapsed_s = source.can_select() ? series.base.front().elapsed_s : 0,
                     .looked = change_words(decision)};
-    if (evidence.looks_worse() && evidence.worse > noise)
+    if (evidence.looks_worse() && evidence.worse_by > noise)
       found.role = Role::suspect;
-    else if (-evidence.worse > std::max(counts, own_noise))
+    else if (-evidence.worse_by > std::max(counts, own_noise))
       found.role = Role::improvement;
     else
       found.severity = std::min(-1.0, -noise_factor * own_noise / std::max(counts, 1e-300));

@@ -12,17 +12,6 @@
 
 namespace fathom::gate {
 
-/// More rows than any run has are refused, since the gate holds those of all runs at once.
-inline constexpr std::size_t most_rows = 200'000;
-void require_few_rows(const Fields& document, std::string_view key);
-
-/// Calls `use` for each row, once require_few_rows has passed.
-template <typename Use>
-void each_row(const Fields& document, std::string_view key, Use use) {
-  require_few_rows(document, key);
-  document.each(key, use);
-}
-
 /// Seconds in a unit of time; 0 for another unit.
 double seconds_in(const std::string& unit);
 
@@ -36,9 +25,8 @@ inline constexpr const char* fastest_sample = "fastest sample";
 
 /// One row of a file with rows of samples. A time is in its unit, and becomes one in seconds.
 struct SampleRow {
-  MetricValue metric;  ///< without its value
+  MetricValue metric;  ///< without its value; with its interval where there is one sample
   std::vector<double> samples{};
-  std::optional<Interval> interval{};  ///< of a metric that has one sample; others have theirs
 };
 
 /// A run as far as it is read.
@@ -49,8 +37,8 @@ struct Reading {
   std::vector<SampleRow> rows{};
   std::map<std::string, std::size_t> by_name{};
 
-  /// Throws Error(document_malformed) for a sample that no measurement has, and for a name that was
-  /// there with another unit or direction.
+  /// Throws Error(document_malformed) for a sample that no measurement has, for a name that was
+  /// there with another unit or direction, and for more rows than any run has.
   void add(SampleRow row);
   /// What the value of a program on a CPU is.
   const char* statistic() const { return by_median ? "median" : fastest_sample; }

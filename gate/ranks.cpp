@@ -327,7 +327,7 @@ void rank_runs(std::vector<RunValues>& metrics, std::size_t earlier, double leve
     const auto before = known(metric.worse.first(earlier));
     const Shift shift = shift_of(before, metric.worse.subspan(earlier));
     Evidence& evidence = metrics[i].evidence;
-    evidence.worse = shift.estimate;
+    evidence.worse_by = shift.estimate;
     evidence.interval = shift.interval;
     evidence.noise_floor = spread;
     evidence.threshold = std::max(0.0, line(runs - 1) - median(before));

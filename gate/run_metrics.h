@@ -28,7 +28,8 @@ struct MetricValue {
   double value = 0;
   double elapsed_s = 0;  ///< wall time that it took to measure; 0: not known
   GpuState state{};
-  std::string problem{};  ///< why the value must not be used; empty: it may
+  std::string problem{};               ///< why the value must not be used; empty: it may
+  std::optional<Interval> interval{};  ///< of a median in another tool's file
   friend bool operator==(const MetricValue&, const MetricValue&) = default;
 };
 
@@ -45,9 +46,8 @@ struct RunMetrics {
   std::string commit{};  ///< of Fathom; empty where there is none
   std::string suite{};   ///< of Fathom; empty where there is none
   Identity identity{};
-  std::vector<MetricValue> metrics{};                ///< names are unique
-  std::vector<std::optional<Interval>> intervals{};  ///< of the medians in another tool's file
-  double elapsed_s = 0;                              ///< wall time of the whole run; 0: not known
+  std::vector<MetricValue> metrics{};  ///< names are unique
+  double elapsed_s = 0;                ///< wall time of the whole run; 0: not known
   // What says that something else was going on; of a result document of Fathom alone.
   std::optional<int> other_processes{};  ///< that used the GPU, the most at one time
   /// The median of the entries' repeatability, relative; nothing for fewer than five.

@@ -8,7 +8,7 @@
 #include <limits>
 #include <ranges>
 
-#include "gate/history.h"
+#include "gate/baseline.h"
 #include "gate/ranks.h"
 #include "results/statistics.h"
 #include "results/text.h"
@@ -120,7 +120,7 @@ struct StoredCheck {
     for (std::size_t i = 0; i < tested.size(); ++i) {
       MetricDecision& decision = tested[i].decision;
       const Evidence& evidence = decision.evidence.emplace(metrics[i].evidence);
-      const bool better = evidence.worse < 0 && -evidence.worse >= evidence.least;
+      const bool better = evidence.worse_by < 0 && -evidence.worse_by >= evidence.least;
       if (evidence.is_worse() || better) judge(tested[i], better ? turned[i] : metrics[i], better);
       if (tested[i].moved_along && decision.outcome == Outcome::unchanged)
         decision.decide(Outcome::undecided,
@@ -279,17 +279,6 @@ std::size_t leave_out_themselves(std::vector<RunMetrics>& baseline,
       return !run.date.empty() && run.date == one.date && baseline_text(run) == baseline_text(one);
     });
   });
-}
-
-std::vector<std::string> why_none_like(const RunMetrics& run,
-                                       const std::vector<RunMetrics>& others) {
-  const auto closest = std::ranges::min_element(
-      others, {}, [&](const RunMetrics& other) { return differences_of(other, run).size(); });
-  std::vector<std::string> sentences;
-  for (const Difference& difference : differences_of(*closest, run))
-    sentences.push_back("the baseline has no run of this identity; different " +
-                        difference.words());
-  return sentences;
 }
 
 }  // namespace fathom::gate

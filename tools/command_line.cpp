@@ -216,7 +216,8 @@ void hand_over(const std::string& program, const std::string& command) {
        command, program, folder.string(), std::strerror(errno));
 }
 
-int run_program(int argc, const char* const* argv, const std::vector<Command>& commands) {
+int run_program(int argc, const char* const* argv, const std::vector<Command>& commands,
+                Error (*as_told)(const Error&)) {
   given_arguments = argv;
   open_standard_streams();
   end_on_interrupts();
@@ -233,8 +234,9 @@ int run_program(int argc, const char* const* argv, const std::vector<Command>& c
     if (code == ExitCode::ok) require_written_output();
     return to_int(code);
   } catch (const Error& error) {
-    tell(error.what());
-    return to_int(error.code());
+    const Error told = as_told ? as_told(error) : error;
+    tell(told.what());
+    return to_int(told.code());
   } catch (const std::filesystem::filesystem_error& error) {
     const bool full = error.code() == std::errc::no_space_on_device;
     tell(fmt::format("{}: choose another folder with --out.", error.what()));

@@ -9,11 +9,9 @@
 #include <optional>
 #include <set>
 
-#include "gate/baseline_folder.h"
+#include "gate/baseline.h"
 #include "gate/check.h"
-#include "gate/commands/gate_commands.h"
-#include "gate/commands/side_command.h"
-#include "gate/outputs.h"
+#include "gate/commands/commands.h"
 #include "gate/run_metrics.h"
 #include "results/error.h"
 #include "results/files.h"
@@ -62,8 +60,7 @@ class CheckReport {
   /// Opens what is no regular file, and puts into each file that the check has not ended: one that
   /// is killed leaves no earlier one's result, and what cannot be written is known before anything
   /// is measured.
-  CheckReport(const CheckArguments& arguments, CheckResult check)
-      : github_(arguments.github), step_summary_(arguments.step_summary_file()) {
+  CheckReport(const CheckArguments& arguments, CheckResult check) : arguments_(arguments) {
     for (const Output& output : arguments.outputs)
       if (!output.path.empty()) files_.emplace_back(OutputFile(output.path), output.text);
     check.refusals = {"the check has not ended: it still runs, or something ended it"};
@@ -80,7 +77,7 @@ class CheckReport {
   void publish(const CheckResult& result) {
     if (!result.ended) print(terminal_table(result));
     for (auto& [file, text] : files_) file.write(text(result));
-    if (github_) print(github_annotations(result));
+    if (arguments_.github) print(github_annotations(result));
     if (!step_summary_.empty()) append_to_file(step_summary_, markdown_summary(result) + "\n");
   }
 
@@ -90,9 +87,9 @@ class CheckReport {
     std::fflush(terminal_);
   }
 
+  const CheckArguments& arguments_;
+  const std::string step_summary_ = arguments_.step_summary_file();
   std::vector<std::pair<OutputFile, std::string (*)(const CheckResult&)>> files_;
-  bool github_;
-  std::string step_summary_;
   std::FILE* terminal_ = stdout;
 };
 
@@ -136,10 +133,17 @@ CheckResult stored(const CheckArguments& arguments, const Rules& rules) {
   const std::size_t themselves = leave_out_themselves(baseline, head);
   CheckResult result = check_stored(baseline, head, rules);
   if (baseline.empty() && themselves == 0 && refusals_of(head, {}).empty()) {
-    std::vector<RunMetrics> others = folder.newest_of_each();
-    for (RunMetrics& run : others) run = compared(std::move(run));
-    result.refusals =
-        others.empty() ? std::vector{folder.why_empty()} : why_none_like(head.front(), others);
+    // How the identity that comes closest differs.
+    std::vector<std::vector<Difference>> others;
+    for (RunMetrics& run : folder.newest_of_each())
+      others.push_back(differences_of(compared(std::move(run)), head.front()));
+    result.refusals.clear();
+    if (others.empty())
+      result.refusals.push_back(folder.why_empty());
+    else
+      for (const Difference& difference : *std::ranges::min_element(others, {}, std::ranges::size))
+        result.refusals.push_back("the baseline has no run of this identity; different " +
+                                  difference.words());
   }
   result.base =
       fmt::format("{} in {}", counted(baseline.size(), "earlier run"), arguments.baseline);

@@ -1,4 +1,4 @@
-#include "gate/commands/gate_commands.h"
+#include "gate/commands/commands.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -9,10 +9,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "gate/baseline_folder.h"
+#include "gate/baseline.h"
 #include "gate/check.h"
-#include "gate/history.h"
-#include "gate/outputs.h"
 #include "reports/page/page.h"
 #include "results/fail.h"
 #include "results/files.h"
@@ -47,7 +45,7 @@ ExitCode add(const BaselineArguments& arguments) {
   for (const std::string& file : arguments.results) runs.push_back(read_run_metrics(file));
   for (const RunMetrics& run : runs) {
     const auto file = folder.add(run);
-    const std::size_t there = folder.files_like(run).size();
+    const std::size_t there = folder.groups()[file.parent_path()].size();
     const auto kept = static_cast<std::size_t>(
         std::ranges::count_if(run.metrics, &std::string::empty, &MetricValue::problem));
     const std::string needed = fmt::format(", {} are needed", fewest_baseline_runs);
@@ -127,14 +125,13 @@ Document document_of(const RunMetrics& run) {
                                                    " on " + fact_of(run, "host_name");
   document.fingerprint.driver = fact_of(run, "driver");
   document.fingerprint.toolkit = fact_of(run, "toolkit");
-  for (std::size_t i = 0; i < run.metrics.size(); ++i) {
-    const auto& [name, unit, better, value, elapsed_s, state, problem] = run.metrics[i];
+  for (const auto& [name, unit, better, value, elapsed_s, state, problem, interval] : run.metrics) {
     Entry& entry = document.entries.emplace_back();
     entry.name = name;
     entry.probe = name.substr(0, name.find('/'));
     entry.metric = {"value", unit, better, {}};
     if (problem.empty()) entry.metric.value = value;
-    if (i < run.intervals.size()) entry.interval = run.intervals[i];
+    entry.interval = interval;
     entry.timing.sm_clock_hz = entry.telemetry.sm_clock_hz.median = state.sm_clock_hz;
     entry.telemetry.power_w.median = state.power_w;
     entry.telemetry.throttle_reasons = state.throttle_reasons;
@@ -165,7 +162,7 @@ ExitCode history(const BaselineArguments& arguments) {
     say("{}.", folder.why_empty());
     return ExitCode::ok;
   }
-  print_out(history_text(history_of(runs)));
+  print_out(history_text(runs));
   if (!arguments.out.empty()) {
     const auto page = std::filesystem::path(arguments.out) / "index.html";
     std::error_code error;
@@ -209,20 +206,6 @@ ExitCode compare(const CompareArguments& arguments) {
   return tell_comparison(arguments, [&] { return comparison_of(arguments); });
 }
 
-/// A command whose errors are the gate's.
-Command gate_command(Command command) {
-  command.add = [add = command.add](CLI::App& app) {
-    return [act = add(app)] {
-      try {
-        return act();
-      } catch (const Error& error) {
-        throw gate_error(error);
-      }
-    };
-  };
-  return command;
-}
-
 }  // namespace
 
 Error gate_error(const Error& error) {
@@ -232,8 +215,7 @@ Error gate_error(const Error& error) {
 }
 
 std::vector<Command> gate_commands() {
-  return {gate_command(
-              {.name = check_command.name, .summary = check_command.summary, .add = add_check}),
+  return {{.name = check_command.name, .summary = check_command.summary, .add = add_check},
           {.name = baseline_command.name,
            .summary = baseline_command.summary,
            .noun = "baseline command",
@@ -243,20 +225,19 @@ std::vector<Command> gate_commands() {
                      "  fathom baseline prune --baseline baselines --keep 50\n"
                      "  fathom baseline prune --baseline baselines            (files that hold no "
                      "run alone)\n",
-           .commands = {gate_command({.name = "add",
-                                      .summary = "Keep results as earlier runs to compare with",
-                                      .add = with_arguments(add_add_flags, add)}),
-                        gate_command({.name = "list",
-                                      .summary = "Show what runs there are, by identity",
-                                      .add = with_arguments(add_baseline_flag, list)}),
-                        gate_command(
-                            {.name = "prune",
-                             .summary = "Remove files that hold no run, and with a flag old runs",
-                             .add = with_arguments(add_prune_flags, prune)})}},
-          gate_command({.name = history_command.name,
-                        .summary = history_command.summary,
-                        .add = with_arguments(add_history_flags, history)}),
-          gate_command(compare_command(compare))};
+           .commands = {{.name = "add",
+                         .summary = "Keep results as earlier runs to compare with",
+                         .add = with_arguments(add_add_flags, add)},
+                        {.name = "list",
+                         .summary = "Show what runs there are, by identity",
+                         .add = with_arguments(add_baseline_flag, list)},
+                        {.name = "prune",
+                         .summary = "Remove files that hold no run, and with a flag old runs",
+                         .add = with_arguments(add_prune_flags, prune)}}},
+          {.name = history_command.name,
+           .summary = history_command.summary,
+           .add = with_arguments(add_history_flags, history)},
+          compare_command(compare)};
 }
 
 }  // namespace fathom

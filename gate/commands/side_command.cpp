@@ -1,4 +1,4 @@
-#include "gate/commands/side_command.h"
+#include "gate/commands/commands.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include "gate/outputs.h"
+#include "gate/check.h"
 #include "results/fail.h"
 #include "results/flag_checks.h"
 #include "studies/gate/trials/decide.h"

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "gate/baseline_folder.h"
+#include "gate/baseline.h"
 #include "tests/e2e/sandbox.h"
 
 using namespace fathom;

@@ -1,7 +1,7 @@
 // What becomes of suspects and improvements in the fresh rounds of a paired check, and how long
 // those may take.
 
-#include "gate/outputs.h"
+#include "gate/check.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_rounds.h"
 

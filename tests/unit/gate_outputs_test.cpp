@@ -1,4 +1,4 @@
-#include "gate/outputs.h"
+#include "gate/check.h"
 
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
@@ -19,7 +19,7 @@ MetricDecision planted(const std::string& name, Outcome outcome, double worse) {
                         .base = 4e12,
                         .head = 4e12 * std::exp(-worse),
                         .reason = outcome == Outcome::unchanged ? "" : "because."};
-  metric.evidence = Evidence{.worse = worse,
+  metric.evidence = Evidence{.worse_by = worse,
                              .interval = {worse - 0.001, worse + 0.001, 0.957, "planted"},
                              .threshold = 0.01};
   return metric;

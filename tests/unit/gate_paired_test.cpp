@@ -1,7 +1,6 @@
 #include "gate/check.h"
 
 #include "gate/decision.h"
-#include "gate/outputs.h"
 #include "gate/ranks.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_rounds.h"
@@ -47,7 +46,7 @@ TEST_CASE("The noise floor is how far sides of so many rounds differ by chance",
   // Three times one round's noise would be above 4 %.
   const Evidence slower = evidence_of(8, 0.03);
   CHECK(slower.threshold == Approx(3 * of_eight / 2).epsilon(1e-3));
-  CHECK(slower.worse > slower.threshold);
+  CHECK(slower.worse_by > slower.threshold);
 }
 
 TEST_CASE("Rounds alternate in blocks that cancel a drift", "[gate]") {
@@ -119,8 +118,8 @@ TEST_CASE("A slowdown of 3 % is confirmed in fresh rounds, of a time and of a ra
     CHECK(told(result) == fmt::format("1 after 6: regression {}", metric));
     const MetricDecision& found = result.metrics[metric];
     CHECK(found.repeated);
-    CHECK(std::abs(found.evidence->worse - std::log(1.03)) < 0.003);
-    CHECK(found.evidence->interval.low < found.evidence->worse);
+    CHECK(std::abs(found.evidence->worse_by - std::log(1.03)) < 0.003);
+    CHECK(found.evidence->interval.low < found.evidence->worse_by);
     // The fresh rounds measured the suspect and the controls, not everything.
     CHECK(rounds.asked.front().empty());
     CHECK(rounds.asked.back().size() == 9);
@@ -227,7 +226,7 @@ TEST_CASE("Metrics that are missing, failed, new, improved, noisy or under a rul
 
   const CheckResult improved = check(slow_head(3, -0.04));
   CHECK(told(improved) == "0 after 6: improved 3");
-  CHECK(decision(improved, 3).evidence->worse < -0.03);
+  CHECK(decision(improved, 3).evidence->worse_by < -0.03);
 
   std::mt19937_64 generator(9);
   std::normal_distribution<double> noise;

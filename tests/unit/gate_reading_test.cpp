@@ -38,18 +38,16 @@ std::string text_of(const RunMetrics& run) {
   for (const auto& [fact, value] : run.identity)
     text += fmt::format("  {}: {}\n", clean(fact),
                         fact == "host_name" && value == here ? "this machine" : clean(value));
-  for (std::size_t i = 0; i < run.metrics.size(); ++i) {
-    const auto& [name, unit, better, value, elapsed_s, state, problem] = run.metrics[i];
+  for (const auto& [name, unit, better, value, elapsed_s, state, problem, interval] : run.metrics) {
     text += fmt::format("  {} = {} {}, {} is better, in {} s", clean(name), number(value),
                         clean(unit), to_string(better), number(elapsed_s));
     if (state.sm_clock_hz || state.memory_clock_hz || state.power_w)
       text += fmt::format("; {} Hz, {} Hz, {} W", number(state.sm_clock_hz),
                           number(state.memory_clock_hz), number(state.power_w));
     for (const std::string& reason : state.throttle_reasons) text += ", " + reason;
-    if (i < run.intervals.size() && run.intervals[i])
-      text += fmt::format("; {} to {} with {}, {}", number(run.intervals[i]->low),
-                          number(run.intervals[i]->high), number(run.intervals[i]->confidence),
-                          run.intervals[i]->method);
+    if (interval)
+      text += fmt::format("; {} to {} with {}, {}", number(interval->low), number(interval->high),
+                          number(interval->confidence), interval->method);
     text += (problem.empty() ? "\n" : ": " + clean(problem) + "\n");
   }
   return text;

@@ -2,7 +2,7 @@
 
 #include <regex>
 
-#include "gate/commands/side_command.h"
+#include "gate/commands/commands.h"
 #include "tests/testing.h"
 #include "tests/unit/test_folder.h"
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "gate/commands/side_command.h"
+#include "gate/commands/commands.h"
 #include "gate/run_metrics.h"
 #include "results/fail.h"
 #include "results/files.h"

@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "gate/commands/side_command.h"
+#include "gate/commands/commands.h"
 #include "results/fail.h"
 
 namespace fathom::gate {

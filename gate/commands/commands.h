@@ -2,13 +2,28 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "gate/check.h"
+#include "results/error.h"
 #include "tools/child_process.h"
+#include "tools/command_line.h"
 
-namespace fathom::gate {
+namespace fathom {
+
+/// What the program fathom-gate has. What is wrong with a document ends them as `gate_error` says.
+std::vector<Command> gate_commands();
+
+/// `check`: adds its flags to `app` and returns what it does.
+std::function<ExitCode()> add_check(CLI::App& app);
+
+/// The same as text for a log, since errors quote files and logs. A document that is malformed or
+/// of another version is bad input: the exit codes of the gate are few.
+Error gate_error(const Error& error);
+
+namespace gate {
 
 /// Those of `fathom` that a folder of a build holds, the one that is run first.
 std::vector<std::filesystem::path> programs_of_build(const std::filesystem::path& build);
@@ -64,4 +79,5 @@ class ProcessRounds : public RoundSource {
   int rounds_ = 0;
 };
 
-}  // namespace fathom::gate
+}  // namespace gate
+}  // namespace fathom

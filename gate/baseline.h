@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <filesystem>
 #include <map>
@@ -7,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "gate/decision.h"
 #include "gate/run_metrics.h"
 #include "results/error.h"
 
@@ -34,9 +36,6 @@ class BaselineFolder {
   /// The ratios to opponents, of the runs of all machines with which this run can be compared by
   /// them; oldest first.
   std::vector<RunMetrics> ratios_like(const RunMetrics& run) const;
-
-  /// The files of the runs with this run's identity.
-  std::vector<std::filesystem::path> files_like(const RunMetrics& run) const;
 
   /// The newest run of each group that can be read, to say what is there instead.
   std::vector<RunMetrics> newest_of_each() const;
@@ -69,5 +68,26 @@ struct ReadRuns {
 };
 /// A file that is gone by now is left out.
 ReadRuns read_runs(const std::vector<std::filesystem::path>& files);
+
+// What changed over such runs.
+
+/// Where a metric changed for good, over the runs of one machine.
+struct HistoryChange {
+  std::string metric, unit;
+  std::size_t run = 0, last_run = 0;  ///< the first of the new level, twice; a drift's two ends
+  double before = 0, after = 0;       ///< levels; of a drift at its two ends
+  bool drift = false;
+  bool worse = false;
+  double relative() const { return after / before - 1; }
+  double size() const { return std::abs(std::log1p(relative())); }
+};
+
+/// The change points (results/statistics.h) of one metric over the earlier runs and then the
+/// head's; steps below what counts are left out.
+std::vector<HistoryChange> changes_of(const MetricSeries& series);
+
+/// The change points of all metrics by machine, for a terminal. Advisory: no p-value, and many
+/// metrics.
+std::string history_text(std::vector<RunMetrics> runs);
 
 }  // namespace fathom::gate
