@@ -9,6 +9,7 @@
 #include <cctype>
 #include <stdexcept>
 
+#include "models/formatted.h"
 #include "models/roofline.h"
 #include "reports/facts.h"
 #include "results/document_io.h"
@@ -210,28 +211,18 @@ struct RooflineArguments {
   std::vector<std::uint64_t> gemm;  ///< m, n, k
 };
 
-RooflineKernel kernel_of(const RooflineArguments& arguments) {
-  if (arguments.gemm.empty())
-    return {arguments.flops.value_or(0), {{"DRAM", arguments.bytes.value_or(0)}}};
-  const Precision& precision = find_precision(arguments.precision);
-  const MatrixProduct product{.m = static_cast<double>(arguments.gemm[0]),
-                              .n = static_cast<double>(arguments.gemm[1]),
-                              .k = static_cast<double>(arguments.gemm[2]),
-                              .input_bytes = precision.input_bytes,
-                              .output_bytes = precision.output_bytes};
-  return {matrix_product_flops(product), {{"DRAM", matrix_product_bytes(product)}}};
-}
-
-void say_kernel(Prediction& said, const RooflineKernel& kernel, const Roofline& r, double peak) {
+void say_kernel(Prediction& said, const Arithmetic& work, const Roofline& r) {
   const RooflineLevel& dram = r.levels.front();
-  said.say("\nKernel of {:.4g} FLOP: at least {}, bound by {}\n", kernel.flops,
+  said.json["kernel"] = write_fields(r);
+  said.json["kernel"]["DRAM"] = write_fields(dram);
+  said.say("\nKernel of {:.4g} FLOP: at least {}, bound by {}\n", work.flops,
            format_time(r.seconds), r.bound_by);
   said.say_figure("arithmetic", format_time(r.compute_seconds), "at least");
   said.say_figure("DRAM", format_time(dram.seconds),
                   fmt::format("at least, for {} at {}", format_bytes(dram.bytes),
                               format_quantity(dram.intensity, "FLOP/B")));
   said.say_figure("attainable", format_quantity(r.attainable, "FLOP/s"),
-                  format_percent(r.attainable / peak) + " of the peak");
+                  format_percent(r.attainable / work.flops_per_second) + " of the peak");
 }
 
 Prediction predict(const RooflineArguments& arguments) {
@@ -245,9 +236,9 @@ Prediction predict(const RooflineArguments& arguments) {
     fail(ExitCode::bad_input, "The {} has no units for {}: choose another --precision.",
          machine->name, precision);
   const MachineFigure bandwidth = machine->bandwidth();
-  const MemoryCeiling memory{"DRAM", bandwidth.value, bandwidth.source};
-  const ComputeCeiling compute{precision, peak->value, peak->source};
-  const double ridge = ridge_point(memory, compute);
+  MemoryLevel dram{"DRAM", bandwidth.value, arguments.bytes.value_or(0)};
+  Arithmetic work{precision, peak->value, arguments.flops.value_or(0)};
+  const double ridge = ridge_point(dram, work);
   Prediction said{.text = machine->origin + "\n",
                   .json = {{"gpu", machine->name}, {"source", machine->source}}};
   said.json["DRAM"] = write_fields(bandwidth);
@@ -258,13 +249,16 @@ Prediction predict(const RooflineArguments& arguments) {
                   *peak);
   said.say_figure("ridge point", format_number(ridge) + " FLOP/B",
                   fmt::format("below it DRAM bounds, above it {}", precision));
-  if (arguments.flops || arguments.bytes || !arguments.gemm.empty()) {
-    const RooflineKernel kernel = kernel_of(arguments);
-    const Roofline r = roofline({memory}, compute, kernel);
-    said.json["kernel"] = write_fields(r);
-    said.json["kernel"]["DRAM"] = write_fields(r.levels.front());
-    say_kernel(said, kernel, r, peak->value);
+  const auto& gemm = arguments.gemm;
+  if (!gemm.empty()) {
+    const Precision& of = find_precision(precision);
+    const MatrixProduct product{real(gemm[0]), real(gemm[1]), real(gemm[2]), of.input_bytes,
+                                of.output_bytes};
+    work.flops = matrix_product_flops(product);
+    dram.bytes = matrix_product_bytes(product);
   }
+  if (arguments.flops || arguments.bytes || !gemm.empty())
+    say_kernel(said, work, roofline({dram}, work));
   return said;
 }
 
