@@ -22,19 +22,20 @@ void validate(const MatrixProduct& p) {
 
 }  // namespace
 
-double ridge_point(const MemoryLevel& memory, const Arithmetic& arithmetic) {
+double ridge_point(const MemoryWork& memory, const ArithmeticWork& arithmetic) {
   require_amount("the ceiling " + memory.name, memory.bytes_per_second);
   require_amount("the ceiling " + arithmetic.name, arithmetic.flops_per_second);
   return arithmetic.flops_per_second / memory.bytes_per_second;
 }
 
-Roofline roofline(const std::vector<MemoryLevel>& memory, const Arithmetic& arithmetic) {
+Roofline roofline(const std::vector<MemoryWork>& memory, const ArithmeticWork& arithmetic) {
   const auto& [unit, peak, flops] = arithmetic;
   require_amount("the ceiling " + unit, peak);
   require_amount("a kernel's number of FLOPs", flops, true);
   if (flops == 0 && std::ranges::all_of(memory, [](auto& level) { return level.bytes == 0; }))
     refuse("a kernel that moves no byte and computes nothing has no roofline");
-  Roofline result{.compute_seconds = flops / peak, .seconds = flops / peak, .bound_by = unit};
+  Roofline result{
+      .levels = {}, .compute_seconds = flops / peak, .seconds = flops / peak, .bound_by = unit};
   for (const auto& [name, bandwidth, bytes] : memory) {
     require_amount("the ceiling " + name, bandwidth);
     require_amount("a kernel's bytes through " + name, bytes, true);

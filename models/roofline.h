@@ -7,14 +7,14 @@
 namespace fathom::models {
 
 /// A level of memory: what it can deliver at most, and what a kernel moves through it.
-struct MemoryLevel {
+struct MemoryWork {
   std::string name;  ///< "DRAM", "L2", ...
   double bytes_per_second = 0;
   double bytes = 0;  ///< reads and writes together
 };
 
 /// The arithmetic units: what they can deliver at most, and what a kernel asks of them.
-struct Arithmetic {
+struct ArithmeticWork {
   std::string name;  ///< "bf16", "fp32", ...
   double flops_per_second = 0;
   double flops = 0;
@@ -42,7 +42,7 @@ struct Roofline {
 
 /// FLOP per byte at which a kernel needs both in full, from which on arithmetic bounds: peak /
 /// bandwidth.
-double ridge_point(const MemoryLevel& memory, const Arithmetic& arithmetic);
+double ridge_point(const MemoryWork& memory, const ArithmeticWork& arithmetic);
 
 /// Where a kernel lands under its ceilings. Williams, Waterman and Patterson, "Roofline: an
 /// insightful visual performance model for multicore architectures" (2009); several levels of
@@ -51,7 +51,7 @@ double ridge_point(const MemoryLevel& memory, const Arithmetic& arithmetic);
 ///
 /// Throws std::invalid_argument where a ceiling is not positive and finite, an amount is negative
 /// or not finite, or the kernel does nothing at all.
-Roofline roofline(const std::vector<MemoryLevel>& memory, const Arithmetic& arithmetic);
+Roofline roofline(const std::vector<MemoryWork>& memory, const ArithmeticWork& arithmetic);
 
 /// A matrix product C = A B of m x k by k x n elements that reads each operand and writes the
 /// result once: the highest intensity that it can have.

@@ -4,7 +4,6 @@
 #include "models/bandwidth.h"
 #include "models/cache_sets.h"
 #include "models/roofline.h"
-#include "models/tile_quantisation.h"
 #include "models/waves.h"
 #include "tests/testing.h"
 
@@ -137,8 +136,8 @@ TEST_CASE("A PCIe link carries its raw rate less the line code", "[models]") {
 
 }  // namespace
 
-MemoryLevel dram(double bytes) { return {"DRAM", 4e12, bytes}; }
-Arithmetic bf16(double flops) { return {"bf16", 1000e12, flops}; }
+MemoryWork dram(double bytes) { return {"DRAM", 4e12, bytes}; }
+ArithmeticWork bf16(double flops) { return {"bf16", 1000e12, flops}; }
 
 // A kernel that DRAM bounds is held against tests/golden/sessions/predictions.txt.
 TEST_CASE("At the ridge arithmetic binds, and of several levels the slowest", "[models]") {
@@ -148,7 +147,7 @@ TEST_CASE("At the ridge arithmetic binds, and of several levels the slowest", "[
   CHECK(at.levels.at(0).attainable == 1000e12);
   CHECK(roofline({dram(0)}, bf16(1e12)).seconds == 1e-3);
   // One without traffic does not bind, and has no intensity.
-  const MemoryLevel l2{"L2", 8e12, 4e9};
+  const MemoryWork l2{"L2", 8e12, 4e9};
   for (const double from_dram : {1e9, 0.0}) {
     const Roofline r = roofline({dram(from_dram), l2}, bf16(1e9));
     CHECK(r.bound_by == "L2");

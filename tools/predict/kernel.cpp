@@ -12,7 +12,7 @@
 
 #include "models/occupancy.h"
 #include "models/swizzle.h"
-#include "models/tile_quantisation.h"
+#include "models/waves.h"
 #include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/text.h"

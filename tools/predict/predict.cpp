@@ -211,7 +211,7 @@ struct RooflineArguments {
   std::vector<std::uint64_t> gemm;  ///< m, n, k
 };
 
-void say_kernel(Prediction& said, const Arithmetic& work, const Roofline& r) {
+void say_kernel(Prediction& said, const ArithmeticWork& work, const Roofline& r) {
   const RooflineLevel& dram = r.levels.front();
   said.json["kernel"] = write_fields(r);
   said.json["kernel"]["DRAM"] = write_fields(dram);
@@ -236,8 +236,8 @@ Prediction predict(const RooflineArguments& arguments) {
     fail(ExitCode::bad_input, "The {} has no units for {}: choose another --precision.",
          machine->name, precision);
   const MachineFigure bandwidth = machine->bandwidth();
-  MemoryLevel dram{"DRAM", bandwidth.value, arguments.bytes.value_or(0)};
-  Arithmetic work{precision, peak->value, arguments.flops.value_or(0)};
+  MemoryWork dram{"DRAM", bandwidth.value, arguments.bytes.value_or(0)};
+  ArithmeticWork work{precision, peak->value, arguments.flops.value_or(0)};
   const double ridge = ridge_point(dram, work);
   Prediction said{.text = machine->origin + "\n",
                   .json = {{"gpu", machine->name}, {"source", machine->source}}};
