@@ -372,14 +372,12 @@ void add_flags(CLI::App& app, GlobalFlags& flags) {
 
 }  // namespace
 
-Command shared_prediction() {
-  return prediction<AccessFlags>("shared", "Wavefronts and bank conflicts of a warp's access",
-                                 add_flags, predict);
-}
-
-Command global_prediction() {
-  return prediction<GlobalFlags>(
-      "global", "Sectors and requests of a warp's access or of a whole kernel", add_flags, predict);
+std::vector<Command> access_predictions() {
+  return {prediction<AccessFlags>("shared", "Wavefronts and bank conflicts of a warp's access",
+                                  add_flags, predict),
+          prediction<GlobalFlags>("global",
+                                  "Sectors and requests of a warp's access or of a whole kernel",
+                                  add_flags, predict)};
 }
 
 }  // namespace fathom
