@@ -269,13 +269,13 @@ Prediction predict(const RooflineArguments& arguments) {
 }
 
 void add_flags(CLI::App& app, RooflineArguments& arguments) {
-  std::vector<std::string> precisions;
-  for (const Precision& precision : precisions) precisions.emplace_back(precision.name);
+  std::vector<std::string> names;
+  for (const Precision& precision : precisions) names.emplace_back(precision.name);
   add_machine_flags(app, arguments.machine);
   word_flag(app, "--precision", arguments.precision,
             "Arithmetic: fp64 and fp32 of the CUDA cores, fp64-tensor, tf32, fp16, bf16, fp8, int8 "
             "of the tensor cores",
-            precisions);
+            names);
   auto* flops = app.add_option("--flops", arguments.flops, "FLOPs of the kernel: 137e9, 137G")
                     ->transform(quantity("FLOP"))
                     ->type_name("N");
