@@ -73,7 +73,7 @@ Prediction predict(const OccupancyArguments& arguments) {
         o.blocks_by_warps, o.blocks_by_registers, o.blocks_by_shared, o.blocks_by_blocks);
     for (const auto& step : steps) said.say("        next step: {}\n", step.sentence);
     auto& answer = said.json[name_of_sm] = write_fields(o);
-    answer["limiter"] = name(o.limiter);
+    answer["limiter"] = o.limiter;
     answer["next_steps"] = write_fields(steps);
   }
   return said;
