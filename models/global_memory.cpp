@@ -10,12 +10,6 @@
 namespace fathom::models {
 namespace {
 
-std::uint64_t stride_of(const StreamPattern& p) {
-  return p.stride_bytes != 0 ? p.stride_bytes
-                             : static_cast<std::uint64_t>(p.bytes_per_instruction) *
-                                   static_cast<std::uint64_t>(p.instructions_per_access);
-}
-
 /// What one instruction adds to a kernel's cost.
 StreamCost cost_of(const WarpAccess& access) {
   const GlobalCost cost = global_cost(access);
@@ -25,39 +19,21 @@ StreamCost cost_of(const WarpAccess& access) {
           .bytes = static_cast<std::uint64_t>(bytes)};
 }
 
-/// A block whose `threads` accesses start at address `base`.
-StreamCost block_cost(const StreamPattern& p, std::uint64_t base, int threads) {
-  StreamCost total;
-  const std::uint64_t stride = stride_of(p);
-  for (int first = 0; first < threads; first += warp_size) {
-    const int lanes = std::min(warp_size, threads - first);
-    for (int j = 0; j < p.instructions_per_access; ++j) {
-      const std::uint64_t start = base + static_cast<std::uint64_t>(first) * stride +
-                                  static_cast<std::uint64_t>(j * p.bytes_per_instruction);
-      total += cost_of(masked(strided(Access::load, p.bytes_per_instruction, stride, start),
-                              all_lanes >> (warp_size - lanes)));
-    }
-  }
-  return total;
-}
-
-/// Where one direction of a transpose finds element (row, column) of a tile: `base` plus so many
-/// bytes a row and a column.
-struct TilePlace {
+/// Where the threads of a block find their elements: (row, column) at `base` plus so many bytes a
+/// row and a column.
+struct Place {
   std::uint64_t base, row_bytes, column_bytes;
 };
 
-/// All warps of a block over one tile of which `rows` x `columns` elements exist; lane l of warp w
-/// has element 32 w + l of the whole tile, by rows.
-StreamCost tile_cost(const TransposePattern& p, const TilePlace& place, std::uint64_t rows,
-                     std::uint64_t columns) {
+/// All warps of a block, whose thread t has element (t / width, t % width), of which
+/// `rows` x `columns` exist.
+StreamCost block_cost(int bytes, const Place& place, std::uint64_t width, std::uint64_t rows,
+                      std::uint64_t columns) {
   StreamCost total;
-  const auto tile = static_cast<std::uint64_t>(p.tile);
-  for (std::uint64_t first = 0; first < tile * tile; first += warp_size) {
-    WarpAccess access{.bytes_per_lane = p.element_bytes, .active_mask = 0};
-    for (int lane = 0; lane < warp_size; ++lane) {
-      const std::uint64_t row = (first + static_cast<std::uint64_t>(lane)) / tile;
-      const std::uint64_t column = (first + static_cast<std::uint64_t>(lane)) % tile;
+  for (std::uint64_t thread = 0; thread < rows * width;) {
+    WarpAccess access{.bytes_per_lane = bytes, .active_mask = 0};
+    for (int lane = 0; lane < warp_size; ++lane, ++thread) {
+      const std::uint64_t row = thread / width, column = thread % width;
       if (row >= rows || column >= columns) continue;
       access.active_mask |= 1u << lane;
       access.address[lane] = place.base + row * place.row_bytes + column * place.column_bytes;
@@ -118,23 +94,21 @@ GlobalExplanation explain_global(const WarpAccess& access) {
   return why;
 }
 
-StreamCost& StreamCost::operator+=(const StreamCost& other) {
-  sectors += other.sectors;
-  requests += other.requests;
-  bytes += other.bytes;
-  return *this;
-}
-
 StreamCost stream_cost(const StreamPattern& p) {
   if (p.threads_per_block < 1 || p.threads_per_block > 1024)
     refuse("a block has 1 to 1024 threads, not %d", p.threads_per_block);
   if (p.instructions_per_access < 1)
     refuse("an access is at least one instruction, not %d", p.instructions_per_access);
-  const auto threads = static_cast<std::uint64_t>(p.threads_per_block);
+  const auto threads = static_cast<std::uint64_t>(p.threads_per_block),
+             instructions = static_cast<std::uint64_t>(p.instructions_per_access),
+             width = static_cast<std::uint64_t>(p.bytes_per_instruction),
+             stride = p.stride_bytes != 0 ? p.stride_bytes : width * instructions;
   StreamCost total;
   for (const auto& [block, count, length] : pieces(p.accesses, threads))
-    total += count * block_cost(p, p.base_offset + block * threads * stride_of(p),
-                                static_cast<int>(length));
+    for (std::uint64_t j = 0; j < instructions; ++j) {
+      const Place place{p.base_offset + block * threads * stride + j * width, 0, stride};
+      total += count * block_cost(p.bytes_per_instruction, place, length, 1, length);
+    }
   return total;
 }
 
@@ -202,15 +176,17 @@ TransposeCost transpose_cost(const TransposePattern& p) {
   for (const Piece& y : pieces(p.rows, tile)) {
     for (const Piece& x : pieces(p.columns, tile)) {
       const std::uint64_t row = y.index * tile, column = x.index * tile;
-      const std::uint64_t source = p.load_base + (row * p.columns + column) * element;
+      const Place source{p.load_base + (row * p.columns + column) * element, p.columns * element,
+                         element};
       const std::uint64_t result = p.store_base + (column * p.rows + row) * element;
       const std::uint64_t count = y.count * x.count;
-      total.loads +=
-          count * tile_cost(p, {source, p.columns * element, element}, y.length, x.length);
+      total.loads += count * block_cost(p.element_bytes, source, tile, y.length, x.length);
       total.stores +=
           count * (p.through_shared
-                       ? tile_cost(p, {result, p.rows * element, element}, x.length, y.length)
-                       : tile_cost(p, {result, element, p.rows * element}, y.length, x.length));
+                       ? block_cost(p.element_bytes, {result, p.rows * element, element}, tile,
+                                    x.length, y.length)
+                       : block_cost(p.element_bytes, {result, element, p.rows * element}, tile,
+                                    y.length, x.length));
     }
   }
   return total;

@@ -50,8 +50,10 @@ struct StreamCost {
   std::uint64_t requests = 0;
   std::uint64_t bytes = 0;  ///< that lanes asked for: accesses x instructions x width
 
-  StreamCost& operator+=(const StreamCost& other);
-  friend StreamCost operator+(StreamCost a, const StreamCost& b) { return a += b; }
+  friend StreamCost operator+(const StreamCost& a, const StreamCost& b) {
+    return {a.sectors + b.sectors, a.requests + b.requests, a.bytes + b.bytes};
+  }
+  StreamCost& operator+=(const StreamCost& other) { return *this = *this + other; }
   friend StreamCost operator*(std::uint64_t n, const StreamCost& cost) {
     return {.sectors = n * cost.sectors, .requests = n * cost.requests, .bytes = n * cost.bytes};
   }

@@ -45,6 +45,20 @@ struct GpuSpec {
   Sourced<double> pcie_bandwidth{};
 };
 
+/// An arithmetic: where its peak stands, and how many bytes an element of a product has.
+struct Precision {
+  const char* name;
+  Sourced<double> GpuSpec::*peak;
+  double input_bytes, output_bytes;
+};
+
+/// "fp64" and "fp32" are of the CUDA cores, the others of the tensor cores.
+inline constexpr Precision precisions[] = {
+    {"fp64", &GpuSpec::fp64_flops, 8, 8}, {"fp64-tensor", &GpuSpec::fp64_tensor_flops, 8, 8},
+    {"fp32", &GpuSpec::fp32_flops, 4, 4}, {"tf32", &GpuSpec::tf32_flops, 4, 4},
+    {"fp16", &GpuSpec::fp16_flops, 2, 2}, {"bf16", &GpuSpec::bf16_flops, 2, 2},
+    {"fp8", &GpuSpec::fp8_flops, 1, 2},   {"int8", &GpuSpec::int8_ops, 1, 4}};
+
 std::span<const GpuSpec> gpu_table();
 
 /// The product that a CUDA device name ("NVIDIA A100-SXM4-80GB") or a short name ("a100 80gb sxm")

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <tuple>
 #include <utility>
 
 #include "models/formatted.h"
@@ -104,10 +105,10 @@ std::string describe(const SmLimits& sm, const KernelResources& kernel, const Oc
         "on an SM of compute capability %d.%d: too many %s",
         kernel.threads_per_block, kernel.registers_per_thread,
         kernel.static_shared_bytes + kernel.dynamic_shared_bytes, sm.major, sm.minor,
-        o.limiter == OccupancyLimiter::shared_memory ? "shared bytes" : name(o.limiter));
+        o.limiter == "shared memory" ? "shared bytes" : o.limiter.c_str());
   }
   return formatted("%.1f %% (%d of %d warps, %d blocks per SM), limited by %s", 100 * o.fraction,
-                   o.warps, sm.warps, o.blocks, name(o.limiter));
+                   o.warps, sm.warps, o.blocks, o.limiter.c_str());
 }
 
 }  // namespace
@@ -123,11 +124,6 @@ const SmLimits& sm_limits(int major, int minor) {
       major, minor);
 }
 
-const char* name(OccupancyLimiter limiter) {
-  constexpr const char* names[] = {"warps", "registers", "shared memory", "blocks"};
-  return names[static_cast<int>(limiter)];
-}
-
 Occupancy occupancy(const SmLimits& sm, const KernelResources& kernel) {
   validate(kernel);
   const int warps = warps_of(kernel);
@@ -136,12 +132,12 @@ Occupancy occupancy(const SmLimits& sm, const KernelResources& kernel) {
   o.blocks_by_registers = limit_by_registers(sm, kernel, o.registers_per_block);
   o.blocks_by_shared = limit_by_shared(sm, kernel, o.shared_per_block);
   o.blocks_by_blocks = sm.blocks;
-  o.blocks =
-      std::min({o.blocks_by_warps, o.blocks_by_registers, o.blocks_by_shared, o.blocks_by_blocks});
-  o.limiter = o.blocks == o.blocks_by_warps       ? OccupancyLimiter::warps
-              : o.blocks == o.blocks_by_registers ? OccupancyLimiter::registers
-              : o.blocks == o.blocks_by_shared    ? OccupancyLimiter::shared_memory
-                                                  : OccupancyLimiter::blocks;
+  const std::pair<int, const char*> limits[] = {{o.blocks_by_warps, "warps"},
+                                                {o.blocks_by_registers, "registers"},
+                                                {o.blocks_by_shared, "shared memory"},
+                                                {o.blocks_by_blocks, "blocks"}};
+  std::tie(o.blocks, o.limiter) =
+      *std::ranges::min_element(limits, {}, [](const auto& limit) { return limit.first; });
   o.warps = o.blocks * warps;
   o.fraction = static_cast<double>(o.warps) / sm.warps;
   o.sentence = describe(sm, kernel, o);

@@ -49,17 +49,12 @@ struct KernelResources {
   int carveout_percent = -1;
 };
 
-enum class OccupancyLimiter { warps, registers, shared_memory, blocks };
-
-/// "warps", "registers", "shared memory", "blocks".
-const char* name(OccupancyLimiter limiter);
-
 /// Theoretical occupancy. `blocks` is 0 where the launch would fail.
 struct Occupancy {
   int blocks = 0;  ///< resident per SM
   int warps = 0;   ///< resident per SM
   double fraction = 0;
-  OccupancyLimiter limiter = OccupancyLimiter::warps;  ///< on a tie the first of the enumeration
+  std::string limiter;  ///< "warps", "registers", "shared memory" or "blocks": the first on a tie
   int blocks_by_warps = 0, blocks_by_blocks = 0;
   int blocks_by_registers = 0, blocks_by_shared = 0;  ///< INT_MAX where none is used
   int registers_per_block = 0;                        ///< allocated

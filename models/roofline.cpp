@@ -15,27 +15,6 @@ void require_amount(const std::string& what, double value, bool may_be_0 = false
            may_be_0 ? "from 0 on" : "above 0", value);
 }
 
-double bytes_through(const RooflineKernel& kernel, const std::string& level) {
-  double bytes = 0;
-  for (const LevelTraffic& traffic : kernel.traffic)
-    if (traffic.level == level) bytes += traffic.bytes;
-  return bytes;
-}
-
-void validate(const std::vector<MemoryCeiling>& memory, const ComputeCeiling& compute,
-              const RooflineKernel& kernel) {
-  require_amount("the ceiling " + compute.name, compute.flops_per_second);
-  require_amount("a kernel's number of FLOPs", kernel.flops, true);
-  bool works = kernel.flops > 0;
-  for (const auto& [level, bytes] : kernel.traffic) {
-    require_amount("a kernel's bytes through " + level, bytes, true);
-    if (std::ranges::find(memory, level, &MemoryCeiling::name) == memory.end())
-      refuse("the kernel moves bytes through %s, for which there is no ceiling", level.c_str());
-    works = works || bytes > 0;
-  }
-  if (!works) refuse("a kernel that moves no byte and computes nothing has no roofline");
-}
-
 void validate(const MatrixProduct& p) {
   for (const double value : {p.m, p.n, p.k, p.input_bytes, p.output_bytes})
     require_amount("a size of a matrix product", value);
@@ -43,37 +22,37 @@ void validate(const MatrixProduct& p) {
 
 }  // namespace
 
-double ridge_point(const MemoryCeiling& memory, const ComputeCeiling& compute) {
+double ridge_point(const MemoryWork& memory, const ArithmeticWork& arithmetic) {
   require_amount("the ceiling " + memory.name, memory.bytes_per_second);
-  require_amount("the ceiling " + compute.name, compute.flops_per_second);
-  return compute.flops_per_second / memory.bytes_per_second;
+  require_amount("the ceiling " + arithmetic.name, arithmetic.flops_per_second);
+  return arithmetic.flops_per_second / memory.bytes_per_second;
 }
 
-Roofline roofline(const std::vector<MemoryCeiling>& memory, const ComputeCeiling& compute,
-                  const RooflineKernel& kernel) {
-  validate(memory, compute, kernel);
-  Roofline result;
-  result.compute_seconds = kernel.flops / compute.flops_per_second;
-  result.seconds = result.compute_seconds;
-  result.bound_by = compute.name;
-  for (const MemoryCeiling& ceiling : memory) {
-    RooflineLevel level{.name = ceiling.name, .bytes = bytes_through(kernel, ceiling.name)};
-    level.ridge = ridge_point(ceiling, compute);
-    level.seconds = level.bytes / ceiling.bytes_per_second;
-    level.attainable = compute.flops_per_second;
-    if (level.bytes > 0) {
-      level.intensity = kernel.flops / level.bytes;
-      level.attainable =
-          std::min(compute.flops_per_second, *level.intensity * ceiling.bytes_per_second);
+Roofline roofline(const std::vector<MemoryWork>& memory, const ArithmeticWork& arithmetic) {
+  const auto& [unit, peak, flops] = arithmetic;
+  require_amount("the ceiling " + unit, peak);
+  require_amount("a kernel's number of FLOPs", flops, true);
+  if (flops == 0 && std::ranges::all_of(memory, [](auto& level) { return level.bytes == 0; }))
+    refuse("a kernel that moves no byte and computes nothing has no roofline");
+  Roofline result{
+      .levels = {}, .compute_seconds = flops / peak, .seconds = flops / peak, .bound_by = unit};
+  for (const auto& [name, bandwidth, bytes] : memory) {
+    require_amount("the ceiling " + name, bandwidth);
+    require_amount("a kernel's bytes through " + name, bytes, true);
+    RooflineLevel level{
+        .name = name, .bytes = bytes, .attainable = peak, .seconds = bytes / bandwidth};
+    if (bytes > 0) {
+      level.intensity = flops / bytes;
+      level.attainable = std::min(peak, *level.intensity * bandwidth);
     }
     if (level.seconds > result.seconds) {
       result.seconds = level.seconds;
-      result.bound_by = level.name;
+      result.bound_by = name;
       result.memory_bound = true;
     }
     result.levels.push_back(std::move(level));
   }
-  result.attainable = kernel.flops / result.seconds;
+  result.attainable = flops / result.seconds;
   return result;
 }
 

@@ -6,29 +6,18 @@
 
 namespace fathom::models {
 
-/// What a level of memory can deliver at most.
-struct MemoryCeiling {
+/// A level of memory: what it can deliver at most, and what a kernel moves through it.
+struct MemoryWork {
   std::string name;  ///< "DRAM", "L2", ...
   double bytes_per_second = 0;
-  std::string source;  ///< measured where, or which document
+  double bytes = 0;  ///< reads and writes together
 };
 
-/// What the arithmetic units can deliver at most.
-struct ComputeCeiling {
+/// The arithmetic units: what they can deliver at most, and what a kernel asks of them.
+struct ArithmeticWork {
   std::string name;  ///< "bf16", "fp32", ...
   double flops_per_second = 0;
-  std::string source;
-};
-
-/// What a kernel moves through a level, reads and writes together.
-struct LevelTraffic {
-  std::string level;  ///< the name of a MemoryCeiling
-  double bytes = 0;
-};
-
-struct RooflineKernel {
   double flops = 0;
-  std::vector<LevelTraffic> traffic{};  ///< a level that is not named costs nothing
 };
 
 /// A kernel at one level of memory.
@@ -37,14 +26,13 @@ struct RooflineLevel {
   double bytes = 0;
   /// FLOP per byte; empty where no byte moves.
   std::optional<double> intensity{};
-  double ridge = 0;  ///< FLOP per byte from which on arithmetic bounds
   /// FLOP/s that this level and the arithmetic ceiling allow: min(peak, intensity x bandwidth).
   double attainable = 0;
   double seconds = 0;  ///< bytes / bandwidth
 };
 
 struct Roofline {
-  std::vector<RooflineLevel> levels;  ///< in the order of the ceilings
+  std::vector<RooflineLevel> levels;  ///< in the order given
   double compute_seconds = 0;         ///< FLOPs / peak
   double seconds = 0;                 ///< the least time: the longest of all of these
   double attainable = 0;              ///< FLOPs / seconds
@@ -52,8 +40,9 @@ struct Roofline {
   bool memory_bound = false;
 };
 
-/// FLOP per byte at which a kernel needs both ceilings in full: peak / bandwidth.
-double ridge_point(const MemoryCeiling& memory, const ComputeCeiling& compute);
+/// FLOP per byte at which a kernel needs both in full, from which on arithmetic bounds: peak /
+/// bandwidth.
+double ridge_point(const MemoryWork& memory, const ArithmeticWork& arithmetic);
 
 /// Where a kernel lands under its ceilings. Williams, Waterman and Patterson, "Roofline: an
 /// insightful visual performance model for multicore architectures" (2009); several levels of
@@ -61,9 +50,8 @@ double ridge_point(const MemoryCeiling& memory, const ComputeCeiling& compute);
 /// traffic. A lower bound of the time: it takes all levels and the arithmetic to overlap in full.
 ///
 /// Throws std::invalid_argument where a ceiling is not positive and finite, an amount is negative
-/// or not finite, the kernel does nothing at all, or it names a level that has no ceiling.
-Roofline roofline(const std::vector<MemoryCeiling>& memory, const ComputeCeiling& compute,
-                  const RooflineKernel& kernel);
+/// or not finite, or the kernel does nothing at all.
+Roofline roofline(const std::vector<MemoryWork>& memory, const ArithmeticWork& arithmetic);
 
 /// A matrix product C = A B of m x k by k x n elements that reads each operand and writes the
 /// result once: the highest intensity that it can have.

@@ -24,43 +24,29 @@ void validate_shared(const WarpAccess& access) {
 /// Distinct words of a set of lanes, sorted into their banks. A lane's 2 or 4 words always come
 /// together, since addresses are multiples of the width: they are one *unit*, and 2 or 4
 /// neighbouring banks one *column*.
-class Columns {
- public:
-  explicit Columns(const WarpAccess& access)
-      : access_(access),
-        unit_bytes_(std::max(shared_bank_bytes, access.bytes_per_lane)),
-        unit_shift_(std::countr_zero(static_cast<unsigned>(unit_bytes_))),
-        columns_(static_cast<std::uint32_t>(shared_banks * shared_bank_bytes / unit_bytes_)) {}
+struct Columns {
+  int busiest = 0, distinct_words = 0;
+  std::array<int, warp_size> order;  ///< by lane: its unit is the n-th distinct one of its column
 
-  /// `served(lane, n)`: the lane's unit is the n-th distinct one of its column, n from 0.
-  template <typename Served>
-  void add(std::uint32_t lanes, Served served) {
+  Columns(const WarpAccess& access, std::uint32_t lanes) {
+    const int words = std::max(1, access.bytes_per_lane / shared_bank_bytes);
+    const int unit_shift = std::countr_zero(static_cast<unsigned>(words * shared_bank_bytes));
+    const auto columns = static_cast<std::uint32_t>(shared_banks / words);
+    std::array<std::array<std::uint32_t, warp_size>, shared_banks> units;
+    std::array<int, shared_banks> count{};
     for (; lanes != 0; lanes &= lanes - 1) {
       const int lane = std::countr_zero(lanes);
-      served(lane, add(static_cast<std::uint32_t>(access_.address[lane] >> unit_shift_)));
+      const auto unit = static_cast<std::uint32_t>(access.address[lane] >> unit_shift);
+      auto& known = units[unit & (columns - 1)];
+      int& n = count[unit & (columns - 1)];
+      order[lane] =
+          static_cast<int>(std::find(known.begin(), known.begin() + n, unit) - known.begin());
+      if (order[lane] < n) continue;
+      known[n++] = unit;
+      busiest = std::max(busiest, n);
+      distinct_words += words;
     }
   }
-  int busiest() const { return busiest_; }
-  int distinct_words() const { return distinct_ * (unit_bytes_ / shared_bank_bytes); }
-
- private:
-  int add(std::uint32_t unit) {
-    const std::uint32_t column = unit & (columns_ - 1);
-    auto& units = units_[column];
-    int& count = count_[column];
-    for (int n = 0; n < count; ++n)
-      if (units[n] == unit) return n;
-    units[count] = unit;
-    busiest_ = std::max(busiest_, count + 1);
-    ++distinct_;
-    return count++;
-  }
-  const WarpAccess& access_;
-  int unit_bytes_, unit_shift_;
-  std::uint32_t columns_;
-  std::array<std::array<std::uint32_t, warp_size>, shared_banks> units_;
-  std::array<int, shared_banks> count_{};
-  int busiest_ = 0, distinct_ = 0;
 };
 
 /// Whether lane i and lane i^flip agree on the address wherever both are active.
@@ -86,10 +72,10 @@ SharedCost cost_and_reason(const WarpAccess& access, SharedExplanation* why) {
   if (merged) group_lanes *= 2;
   for (int first = 0; first < warp_size; first += group_lanes) {
     const std::uint32_t group = (all_lanes >> (warp_size - group_lanes)) << first;
-    Columns columns(access);
-    columns.add(lanes & group, [&](int lane, int n) {
-      if (why == nullptr) return;
-      const auto at = static_cast<std::size_t>(cost.wavefronts + n);
+    const Columns columns(access, lanes & group);
+    for (std::uint32_t left = why ? lanes & group : 0; left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      const auto at = static_cast<std::size_t>(cost.wavefronts + columns.order[lane]);
       if (why->wavefronts.size() <= at) why->wavefronts.resize(at + 1, {.first_lane = first});
       const auto word = static_cast<std::uint32_t>(access.address[lane] / shared_bank_bytes);
       for (int i = 0; i < std::max(1, access.bytes_per_lane / shared_bank_bytes); ++i) {
@@ -97,15 +83,13 @@ SharedCost cost_and_reason(const WarpAccess& access, SharedExplanation* why) {
         why->wavefronts[at].lanes[one % shared_banks] |= 1u << lane;
         why->wavefronts[at].word[one % shared_banks] = one;
       }
-    });
-    cost.wavefronts += columns.busiest();
-    cost.groups += columns.busiest() != 0 ? 1 : 0;
+    }
+    cost.wavefronts += columns.busiest;
+    cost.groups += columns.busiest != 0 ? 1 : 0;
   }
-  Columns all(access);
-  all.add(lanes, [](int, int) {});
   cost.conflicts = cost.wavefronts - cost.groups;
   cost.clocks = std::max(cost.wavefronts, warp_size / group_lanes);
-  cost.minimum = (all.distinct_words() + shared_banks - 1) / shared_banks;
+  cost.minimum = (Columns(access, lanes).distinct_words + shared_banks - 1) / shared_banks;
   if (why != nullptr) {
     why->group_lanes = group_lanes;
     why->merged = merged;

@@ -1,4 +1,4 @@
-#include "models/tile_quantisation.h"
+#include "models/waves.h"
 
 #include "models/formatted.h"
 

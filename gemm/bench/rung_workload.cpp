@@ -16,7 +16,7 @@
 #include "harness/cuda_check.h"
 #include "harness/cuda_handles.h"
 #include "harness/timing.h"
-#include "models/tile_quantisation.h"
+#include "models/waves.h"
 #include "results/error.h"
 #include "results/statistics.h"
 

@@ -45,7 +45,7 @@ Case make_case(const DeviceFacts& device, const char* turned, const Variant& var
             {"registers", std::int64_t{facts.numRegs}},
             {"dynamic shared (B)", shared},
             {"theoretical occupancy (%)", 100 * model.fraction},
-            {"limited by", models::name(model.limiter)}};
+            {"limited by", model.limiter}};
   c.suite = quick_if(quick);
   c.metric = {"bandwidth", "B/s", Better::higher, std::nullopt};
   c.value = rate(2.0 * static_cast<double>(bytes));

@@ -69,11 +69,10 @@ TEST_CASE("Occupancy equals the toolkit's calculator over random kernels", "[mod
         REQUIRE(ours.blocks_by_registers == theirs.blockLimitRegs);
         REQUIRE(ours.registers_per_block == theirs.allocatedRegistersPerBlock);
       }
-      const unsigned limiter = ours.limiter == OccupancyLimiter::warps       ? OCC_LIMIT_WARPS
-                               : ours.limiter == OccupancyLimiter::registers ? OCC_LIMIT_REGISTERS
-                               : ours.limiter == OccupancyLimiter::shared_memory
-                                   ? OCC_LIMIT_SHARED_MEMORY
-                                   : OCC_LIMIT_BLOCKS;
+      const unsigned limiter = ours.limiter == "warps"           ? OCC_LIMIT_WARPS
+                               : ours.limiter == "registers"     ? OCC_LIMIT_REGISTERS
+                               : ours.limiter == "shared memory" ? OCC_LIMIT_SHARED_MEMORY
+                                                                 : OCC_LIMIT_BLOCKS;
       REQUIRE((theirs.limitingFactors & limiter) != 0);
       launchable += ours.blocks > 0 ? 1 : 0;
     }

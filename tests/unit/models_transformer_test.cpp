@@ -301,7 +301,9 @@ TEST_CASE("A config that is none, or of another kind of model, is refused in one
   }
   config = llama();
   config.update({{"model_type", "qwen3_moe"}, {"mlp_only_layers", Json::array({0})}});
-  refused(config.dump(), "experts");
+  refused(config.dump(), "`moe_intermediate_size`");
+  config.update({{"moe_intermediate_size", 768}, {"num_experts", 8}, {"num_experts_per_tok", 2}});
+  refused(config.dump(), "some of its layers have experts");
   CHECK_THROWS_AS(shape_from_config("/nonexistent/config.json", 1), Error);
   CHECK_THROWS_AS(shape_from_config("/", 1), Error);
 }

@@ -45,10 +45,8 @@ std::size_t lines_with(const std::string& text, const std::string& start) {
   return std::ranges::count_if(lines_of(text), [&](const auto& s) { return s.starts_with(start); });
 }
 
-using Format = std::string (*)(const Document&);
-
-ExitCode code_of(Format format, const Document& document) {
-  return refusal_of([&] { format(document); }).code;
+ExitCode code_of(const char* format, const Document& document) {
+  return refusal_of([&] { exported(format, document); }).code;
 }
 
 TEST_CASE("What each format says of facts, of entries where there are none, and of a replay",
@@ -63,28 +61,23 @@ TEST_CASE("What each format says of facts, of entries where there are none, and 
   replay.facts.resize(1);
   simulated.source = Source::replay;
   std::string all;
-  for (const auto& [name, format] : {std::pair<const char*, Format>{"machine", machine_export},
-                                     {"csv", csv_export},
-                                     {"openmetrics", openmetrics_export},
-                                     {"bmf", bmf_export},
-                                     {"accelsim", accelsim_export},
-                                     {"inductor", inductor_export}})
+  for (const std::string format : {"machine", "csv", "openmetrics", "bmf", "accelsim", "inductor"})
     for (const auto& [what, document] : {std::pair{"facts", sample::document()},
                                          {"entries", entries},
                                          {"nothing", none},
                                          {"a replay", replay},
                                          {"a replay of an atlas", simulated}}) {
-      const bool simulator = format == accelsim_export || format == inductor_export;
+      const bool simulator = format == "accelsim" || format == "inductor";
       if (simulator != (what == std::string("a replay of an atlas"))) continue;
-      all += fmt::format("=== {} of {}\n", name, what);
-      all += refusal_of([&] { all += format(document); }).text + "\n";
+      all += fmt::format("=== {} of {}\n", format, what);
+      all += refusal_of([&] { all += exported(format, document); }).text + "\n";
     }
   check_golden(root + "/tests/golden/exports.txt", all);
 }
 
 TEST_CASE("An atlas fits the schemas of those who read it", "[export]") {
   const Json schema = Json::parse(file_text(root + "/tools/export/machine.schema.json"));
-  const Json machine = Json::parse(machine_export(recorded_atlas()));
+  const Json machine = Json::parse(exported("machine", recorded_atlas()));
   CHECK(fits(schema, machine));
   CHECK(machine.at("facts").size() == recorded_atlas().facts.size());
   const auto noisy = std::ranges::count_if(machine.at("facts"),
@@ -94,14 +87,14 @@ TEST_CASE("An atlas fits the schemas of those who read it", "[export]") {
   lacking["facts"][0].erase("unit");
   surprising["facts"][0]["surprise"] = 1;
   for (const Json& broken : {lacking, surprising}) CHECK_FALSE(fits(schema, broken));
-  const Json bmf = Json::parse(bmf_export(recorded_atlas()));
+  const Json bmf = Json::parse(exported("bmf", recorded_atlas()));
   CHECK(fits(bmf_schema, bmf));
   CHECK(bmf.size() == with_value(recorded_atlas()));
   for (const auto& [name, measures] : bmf.items())
     for (const auto& [measure, value] : measures.items())
       CHECK((name.size() <= 1024 && measure.size() <= 64));
-  CHECK(lines_with(csv_export(recorded_atlas()), "") == recorded_atlas().facts.size() + 1);
-  CHECK(lines_with(openmetrics_export(recorded_atlas()), "fathom_noisy{") ==
+  CHECK(lines_with(exported("csv", recorded_atlas()), "") == recorded_atlas().facts.size() + 1);
+  CHECK(lines_with(exported("openmetrics", recorded_atlas()), "fathom_noisy{") ==
         with_value(recorded_atlas()));
 }
 
@@ -112,10 +105,10 @@ TEST_CASE("No name breaks out of its line", "[export]") {
     document.fingerprint.gpu_name = document.fingerprint.driver = document.suite = text;
     Fact& fact = document.facts.at(0);
     fact.id = fact.method = fact.unit = text;
-    CHECK(fits(bmf_schema, Json::parse(bmf_export(document))));
-    CHECK(Json::parse(machine_export(document)).at("facts").size() == document.facts.size());
-    CHECK(lines_with(csv_export(document), "") == document.facts.size() + 1);
-    const std::string metrics = openmetrics_export(document);
+    CHECK(fits(bmf_schema, Json::parse(exported("bmf", document))));
+    CHECK(Json::parse(exported("machine", document)).at("facts").size() == document.facts.size());
+    CHECK(lines_with(exported("csv", document), "") == document.facts.size() + 1);
+    const std::string metrics = exported("openmetrics", document);
     CHECK(lines_with(metrics, "") == lines_with(metrics, "# ") + lines_with(metrics, "fathom"));
     CHECK(lines_with(metrics, "# EOF") == 1);
     CHECK_THAT(metrics, !contains("\x1b"));
@@ -124,9 +117,8 @@ TEST_CASE("No name breaks out of its line", "[export]") {
 
 TEST_CASE("What docs/export.md shows stands in the exports of the recording", "[export]") {
   std::string exports = "\n";
-  for (const auto text : {machine_export, csv_export, openmetrics_export, bmf_export,
-                          accelsim_export, inductor_export})
-    exports += text(recorded_atlas());
+  for (const char* format : {"machine", "csv", "openmetrics", "bmf", "accelsim", "inductor"})
+    exports += exported(format, recorded_atlas());
   bool shown = false;
   std::size_t lines = 0, parameters = 0;
   for (const std::string& line : lines_of(file_text(root + "/docs/export.md"))) {
@@ -144,7 +136,7 @@ TEST_CASE("What docs/export.md shows stands in the exports of the recording", "[
   }
   CHECK(lines == 5);
   CHECK(parameters == 10);
-  CHECK(lines_with(accelsim_export(recorded_atlas()), "-") == 23);  // as the page says
+  CHECK(lines_with(exported("accelsim", recorded_atlas()), "-") == 23);  // as the page says
 }
 
 TEST_CASE("A simulator's parameter needs its facts, in a range that it can have", "[export]") {
@@ -154,7 +146,7 @@ TEST_CASE("A simulator's parameter needs its facts, in a range that it can have"
   fact("l1.latency").reason = "the case gave no value";
   fact("l2.slices").value = 95;
   fact("shared.latency").value = -1;
-  const std::string text = accelsim_export(document);
+  const std::string text = exported("accelsim", document);
   CHECK_THAT(text, contains("# not measured: -gpgpu_l1_latency (l1.latency: the case") &&
                        contains("# not measured: -gpgpu_l2_rop_latency (l1.latency: ") &&
                        contains("# not measured: -gpgpu_n_mem (l2.slices: the figures") &&
@@ -162,10 +154,10 @@ TEST_CASE("A simulator's parameter needs its facts, in a range that it can have"
   CHECK(lines_with(text, "-gpgpu_l1_latency") == 0);
   CHECK(lines_with(text, "-dram_latency 387") == 1);
   fact("dram.bandwidth").value = 0;
-  CHECK(code_of(inductor_export, document) == ExitCode::incomplete);
+  CHECK(code_of("inductor", document) == ExitCode::incomplete);
   document = recorded_atlas();
   std::erase_if(document.facts, [](const Fact& f) { return f.id != "tlb.reach"; });
-  CHECK(code_of(accelsim_export, document) == ExitCode::incomplete);
+  CHECK(code_of("accelsim", document) == ExitCode::incomplete);
 }
 
 }  // namespace

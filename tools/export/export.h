@@ -6,16 +6,14 @@
 
 namespace fathom {
 
-// A result document as text for other programs. docs/export.md says what each format holds. Each
-// throws Error(incomplete) where the document has nothing for it.
+/// A result document as text for other programs, in a format that docs/export.md describes:
+/// machine (tools/export/machine.schema.json), csv, openmetrics (also Prometheus' older text
+/// format, which node exporter reads), bmf, accelsim or inductor. Throws Error(incomplete) where
+/// the document has nothing for it.
+std::string exported(const std::string& format, const Document& document);
 
-/// Fathom's own interface: facts with all that is known of each (tools/export/machine.schema.json).
-std::string machine_export(const Document& document);
-std::string csv_export(const Document& document);
-/// OpenMetrics that is also Prometheus' older text format, which node exporter reads.
-std::string openmetrics_export(const Document& document);
-/// Bencher Metric Format.
-std::string bmf_export(const Document& document);
+// The two that are not lists of figures.
+
 /// Parameters of gpgpusim.config and trace.config.
 std::string accelsim_export(const Document& document);
 /// A Python module that adds the GPU to PyTorch Inductor's table of devices.
@@ -23,8 +21,5 @@ std::string inductor_export(const Document& document);
 
 /// Between double quotes and on one line, as Python and OpenMetrics read a text.
 std::string quoted(const std::string& text);
-
-/// Throws Error(incomplete) if the document has none.
-void require_facts(const Document& document, const std::string& format);
 
 }  // namespace fathom

@@ -101,20 +101,7 @@ std::string unit_in_words(const std::string& unit) {
   return text.empty() ? "ratio" : text;
 }
 
-}  // namespace
-
-std::string quoted(const std::string& text) { return nlohmann::json(clean(text)).dump(); }
-
-void require_facts(const Document& document, const std::string& format) {
-  if (!document.facts.empty()) return;
-  fail(ExitCode::incomplete,
-       "{} needs facts, and a result of suite {} has none: export one of `fathom run --suite "
-       "atlas`.",
-       format, quotable(document.suite));
-}
-
 std::string machine_export(const Document& document) {
-  require_facts(document, "machine");
   const ExportJson whole = to_json(document);
   const ExportJson& run = whole.at("context").at("fathom");
   ExportJson facts = whole.at("fathom").at("facts");
@@ -208,16 +195,31 @@ std::string bmf_export(const Document& document) {
   return json_text(json);
 }
 
-// --- the command ---------------------------------------------------------------------------------
-
-namespace {
-
 constexpr struct {
   const char* name;
   std::string (*text)(const Document&);
-} formats[] = {{"machine", machine_export},         {"csv", csv_export},
-               {"openmetrics", openmetrics_export}, {"bmf", bmf_export},
-               {"accelsim", accelsim_export},       {"inductor", inductor_export}};
+  bool needs_facts;
+} formats[] = {{"machine", machine_export, true},          {"csv", csv_export, false},
+               {"openmetrics", openmetrics_export, false}, {"bmf", bmf_export, false},
+               {"accelsim", accelsim_export, true},        {"inductor", inductor_export, true}};
+
+}  // namespace
+
+std::string quoted(const std::string& text) { return nlohmann::json(clean(text)).dump(); }
+
+std::string exported(const std::string& format, const Document& document) {
+  const auto& found = *std::ranges::find(formats, format, [](auto& known) { return known.name; });
+  if (found.needs_facts && document.facts.empty())
+    fail(ExitCode::incomplete,
+         "{} needs facts, and a result of suite {} has none: export one of `fathom run --suite "
+         "atlas`.",
+         format, quotable(document.suite));
+  return found.text(document);
+}
+
+// --- the command ---------------------------------------------------------------------------------
+
+namespace {
 
 struct ExportArguments {
   std::string format;
@@ -228,8 +230,7 @@ struct ExportArguments {
 ExitCode export_result(const ExportArguments& options) {
   require_distinct({{"RESULT", options.result}}, {{"--out", options.out}});
   std::optional<OutputFile> out = writable_output(options.out);
-  const auto format = std::ranges::find(formats, options.format, [](auto& f) { return f.name; });
-  const std::string text = format->text(read_document(options.result));
+  const std::string text = exported(options.format, read_document(options.result));
   if (out)
     out->write(text);
   else

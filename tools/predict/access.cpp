@@ -7,10 +7,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <map>
 #include <ranges>
 #include <span>
-#include <stdexcept>
 #include <vector>
 
 #include "models/global_memory.h"
@@ -57,28 +55,6 @@ void set_lanes(WarpAccess& access, std::span<const std::string_view> fields) {
   }
 }
 
-/// Throws std::invalid_argument, ", column op: `move` is neither load nor store", or LaneError.
-WarpAccess access_of_row(std::string_view row) {
-  constexpr std::size_t columns = 2 + warp_size;
-  const std::vector<std::string_view> fields = split_list(row);
-  if (fields.size() != columns)
-    throw std::invalid_argument(fmt::format(": {}, not {} (op, bytes and {} lanes)",
-                                            counted(fields.size(), "column"), columns, warp_size));
-  const auto bad = [](const char* column, std::string_view field, const char* what) {
-    return std::invalid_argument(
-        fmt::format(", column {}: `{}` is {}", column, quotable(field, 40), what));
-  };
-  if (fields[0] != "load" && fields[0] != "store")
-    throw bad("op", fields[0], "neither load nor store");
-  const auto bytes = parse_number<int>(fields[1]);
-  if (!bytes || *bytes < 1 || *bytes > 16 || !std::has_single_bit(static_cast<unsigned>(*bytes)))
-    throw bad("bytes", fields[1], "no width, which is 1, 2, 4, 8 or 16 bytes");
-  WarpAccess access{.op = fields[0] == "load" ? Access::load : Access::store,
-                    .bytes_per_lane = *bytes};
-  set_lanes(access, std::span(fields).subspan(2));
-  return access;
-}
-
 }  // namespace
 
 std::string answer_patterns(const std::string& file, std::string_view header,
@@ -102,13 +78,24 @@ std::string answer_patterns(const std::string& file, std::string_view header,
       continue;
     }
     ++rows;
+    const std::vector<std::string_view> fields = split_list(row);
+    if (fields.size() != 2 + warp_size)
+      refuse(fmt::format(": {}, not {} (op, bytes and {} lanes)", counted(fields.size(), "column"),
+                         2 + warp_size, warp_size));
+    if (fields[0] != "load" && fields[0] != "store")
+      refuse(fmt::format(", column op: `{}` is neither load nor store", quotable(fields[0], 40)));
+    const int bytes = parse_number<int>(fields[1]).value_or(0);
+    if (bytes < 1 || bytes > 16 || !std::has_single_bit(static_cast<unsigned>(bytes)))
+      refuse(fmt::format(", column bytes: `{}` is no width, which is 1, 2, 4, 8 or 16 bytes",
+                         quotable(fields[1], 40)));
     try {
-      const auto numbers = answer(access_of_row(row));
+      WarpAccess access{.op = fields[0] == "load" ? Access::load : Access::store,
+                        .bytes_per_lane = bytes};
+      set_lanes(access, std::span(fields).subspan(2));
+      const auto numbers = answer(access);
       fmt::format_to(std::back_inserter(text), "{},{}\n", numbers[0], numbers[1]);
     } catch (const LaneError& error) {
       refuse(fmt::format(", column lane{}: {}", error.lane(), error.reason()));
-    } catch (const std::invalid_argument& error) {
-      refuse(error.what());
     }
   }
   if (!input.is_open() || input.bad())
@@ -245,13 +232,13 @@ std::string sentence(const SharedExplanation& why) {
       fmt::format("The warp is served in groups of {} lanes{}", why.group_lanes,
                   why.merged ? ", twice the usual as pairs agree on an address" : "");
   if (why.cost.conflicts == 0) return groups + ", and no bank has two words to deliver to a group.";
-  std::map<int, int> words;  // by a group's first lane: of its busiest bank, one a wavefront
-  for (const auto& wavefront : why.wavefronts) ++words[wavefront.first_lane];
-  const auto& [first, most] =
-      *std::ranges::max_element(words, {}, [](const auto& group) { return group.second; });
+  const auto words = [&](const SharedWavefront& one) {  // of a group's busiest bank
+    return std::ranges::count(why.wavefronts, one.first_lane, &SharedWavefront::first_lane);
+  };
+  const SharedWavefront& most = *std::ranges::max_element(why.wavefronts, {}, words);
   return fmt::format(
       "{}; a bank has {} different words to deliver to lanes {} to {}, one a wavefront.", groups,
-      most, first, first + why.group_lanes - 1);
+      words(most), most.first_lane, most.first_lane + why.group_lanes - 1);
 }
 
 Prediction predict(const AccessFlags& flags) {
@@ -385,14 +372,12 @@ void add_flags(CLI::App& app, GlobalFlags& flags) {
 
 }  // namespace
 
-Command shared_prediction() {
-  return prediction<AccessFlags>("shared", "Wavefronts and bank conflicts of a warp's access",
-                                 add_flags, predict);
-}
-
-Command global_prediction() {
-  return prediction<GlobalFlags>(
-      "global", "Sectors and requests of a warp's access or of a whole kernel", add_flags, predict);
+std::vector<Command> access_predictions() {
+  return {prediction<AccessFlags>("shared", "Wavefronts and bank conflicts of a warp's access",
+                                  add_flags, predict),
+          prediction<GlobalFlags>("global",
+                                  "Sectors and requests of a warp's access or of a whole kernel",
+                                  add_flags, predict)};
 }
 
 }  // namespace fathom

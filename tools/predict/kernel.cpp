@@ -1,5 +1,5 @@
-// `fathom predict occupancy` and `waves`, how many blocks of a launch run at once, and `swizzle`,
-// the layout of their tiles in shared memory.
+// `fathom predict occupancy` and `waves`, how many blocks of a launch run at once, `roofline`, what
+// bounds them, and `swizzle`, the layout of their tiles in shared memory.
 
 #include <fmt/ranges.h>
 
@@ -10,9 +10,11 @@
 #include <tuple>
 #include <vector>
 
+#include "models/formatted.h"
 #include "models/occupancy.h"
+#include "models/roofline.h"
 #include "models/swizzle.h"
-#include "models/tile_quantisation.h"
+#include "models/waves.h"
 #include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/text.h"
@@ -28,6 +30,9 @@ FATHOM_FIELDS(models::Waves, "", "", waves, wave_blocks, full, tail_blocks, step
               blocks_of_busiest_sm);
 FATHOM_FIELDS(models::TileQuantisation, "", "", tiles_m, tiles_n, blocks, steps, waves,
               padding_efficiency, wave_efficiency, efficiency, relative_time);
+FATHOM_FIELDS(models::RooflineLevel, "", "", bytes, intensity, attainable, seconds);
+FATHOM_FIELDS(models::Roofline, "", "", compute_seconds, seconds, attainable, bound_by,
+              memory_bound);
 FATHOM_FIELDS(models::TileLayout, "", "", padding_elements, bits, base, shift);
 FATHOM_FIELDS(models::LayoutCost, "", "", layout, wavefronts, conflicts, conflicts_by_access,
               shared_bytes, wasted_bytes);
@@ -68,7 +73,7 @@ Prediction predict(const OccupancyArguments& arguments) {
         o.blocks_by_warps, o.blocks_by_registers, o.blocks_by_shared, o.blocks_by_blocks);
     for (const auto& step : steps) said.say("        next step: {}\n", step.sentence);
     auto& answer = said.json[name_of_sm] = write_fields(o);
-    answer["limiter"] = name(o.limiter);
+    answer["limiter"] = o.limiter;
     answer["next_steps"] = write_fields(steps);
   }
   return said;
@@ -203,6 +208,95 @@ void add_flags(CLI::App& app, WaveArguments& a) {
       "  fathom predict waves --gemm 1024 4096 4096 --sms 108\n");
 }
 
+// --- roofline ------------------------------------------------------------------------------------
+
+struct RooflineArguments {
+  MachineFlags machine;
+  std::string precision = "fp32";
+  std::optional<double> flops, bytes;
+  std::vector<std::uint64_t> gemm;  ///< m, n, k
+};
+
+void say_kernel(Prediction& said, const ArithmeticWork& work, const Roofline& r) {
+  const RooflineLevel& dram = r.levels.front();
+  said.json["kernel"] = write_fields(r);
+  said.json["kernel"]["DRAM"] = write_fields(dram);
+  said.say("\nKernel of {:.4g} FLOP: at least {}, bound by {}\n", work.flops,
+           format_time(r.seconds), r.bound_by);
+  said.say_figure("arithmetic", format_time(r.compute_seconds), "at least");
+  said.say_figure("DRAM", format_time(dram.seconds),
+                  fmt::format("at least, for {} at {}", format_bytes(dram.bytes),
+                              format_quantity(dram.intensity, "FLOP/B")));
+  said.say_figure("attainable", format_quantity(r.attainable, "FLOP/s"),
+                  format_percent(r.attainable / work.flops_per_second) + " of the peak");
+}
+
+Prediction predict(const RooflineArguments& arguments) {
+  const auto machine = machine_of(arguments.machine);
+  if (!machine)
+    throw Error(ExitCode::bad_input,
+                "A roofline is of a GPU: give --gpu NAME, or --result FILE for a measured one.");
+  const std::string& precision = arguments.precision;
+  const auto peak = machine->peak(precision);
+  if (!peak)
+    fail(ExitCode::bad_input, "The {} has no units for {}: choose another --precision.",
+         machine->name, precision);
+  const MachineFigure bandwidth = machine->bandwidth();
+  MemoryWork dram{"DRAM", bandwidth.value, arguments.bytes.value_or(0)};
+  ArithmeticWork work{precision, peak->value, arguments.flops.value_or(0)};
+  const double ridge = ridge_point(dram, work);
+  Prediction said{.text = machine->origin + "\n",
+                  .json = {{"gpu", machine->name}, {"source", machine->source}}};
+  said.json["DRAM"] = write_fields(bandwidth);
+  said.json["peak"] = write_fields(*peak);
+  said.json["ridge_point"] = ridge;
+  said.say_figure("DRAM", format_bandwidth(bandwidth.value), bandwidth);
+  said.say_figure(precision, format_quantity(peak->value, precision == "int8" ? "op/s" : "FLOP/s"),
+                  *peak);
+  said.say_figure("ridge point", format_number(ridge) + " FLOP/B",
+                  fmt::format("below it DRAM bounds, above it {}", precision));
+  const auto& gemm = arguments.gemm;
+  if (!gemm.empty()) {
+    const Precision& of = *std::ranges::find(precisions, precision, &Precision::name);
+    const MatrixProduct product{real(gemm[0]), real(gemm[1]), real(gemm[2]), of.input_bytes,
+                                of.output_bytes};
+    work.flops = matrix_product_flops(product);
+    dram.bytes = matrix_product_bytes(product);
+  }
+  if (arguments.flops || arguments.bytes || !gemm.empty())
+    say_kernel(said, work, roofline({dram}, work));
+  return said;
+}
+
+void add_flags(CLI::App& app, RooflineArguments& arguments) {
+  std::vector<std::string> names;
+  for (const Precision& precision : precisions) names.emplace_back(precision.name);
+  add_machine_flags(app, arguments.machine);
+  word_flag(app, "--precision", arguments.precision,
+            "Arithmetic: fp64 and fp32 of the CUDA cores, fp64-tensor, tf32, fp16, bf16, fp8, int8 "
+            "of the tensor cores",
+            names);
+  auto* flops = app.add_option("--flops", arguments.flops, "FLOPs of the kernel: 137e9, 137G")
+                    ->transform(quantity("FLOP"))
+                    ->type_name("N");
+  auto* bytes = app.add_option("--bytes", arguments.bytes,
+                               "Bytes that it moves through DRAM, read and written: 2e9, 2GiB")
+                    ->transform(quantity("B"))
+                    ->type_name("N");
+  number_flag(app, "--gemm", arguments.gemm,
+              "Instead of both, a matrix product of M x K by K x N that moves each operand once", 1,
+              std::uint64_t{1} << 40, "M N K")
+      ->expected(3)
+      ->excludes(flops)
+      ->excludes(bytes);
+  app.footer(
+      "Times are lower bounds: memory and arithmetic overlap in full.\n\n"
+      "Examples:\n"
+      "  fathom predict roofline --gpu H200 --precision bf16\n"
+      "  fathom predict roofline --gpu \"RTX 4090\" --flops 1G --bytes 8GB\n"
+      "  fathom predict roofline --result recordings/h200/result.json --gemm 4096 4096 4096\n");
+}
+
 // --- swizzle -------------------------------------------------------------------------------------
 
 struct SwizzleFlags {
@@ -282,22 +376,18 @@ void add_flags(CLI::App& app, SwizzleFlags& flags) {
 
 }  // namespace
 
-Command occupancy_prediction() {
-  return prediction<OccupancyArguments>(
-      "occupancy", "Resident blocks and warps of a kernel, and what limits them", add_flags,
-      predict);
-}
-
-Command waves_prediction() {
-  return prediction<WaveArguments>("waves",
-                                   "What whole waves and whole tiles cost a grid or matrix product",
-                                   add_flags, predict);
-}
-
-Command swizzle_prediction() {
-  return prediction<SwizzleFlags>("swizzle",
-                                  "The padding or XOR swizzle of a tile with the fewest conflicts",
-                                  add_flags, predict);
+std::vector<Command> kernel_predictions() {
+  return {prediction<OccupancyArguments>(
+              "occupancy", "Resident blocks and warps of a kernel, and what limits them", add_flags,
+              predict),
+          prediction<WaveArguments>(
+              "waves", "What whole waves and whole tiles cost a grid or matrix product", add_flags,
+              predict),
+          prediction<RooflineArguments>("roofline", "What bounds a kernel of given bytes and FLOPs",
+                                        add_flags, predict),
+          prediction<SwizzleFlags>("swizzle",
+                                   "The padding or XOR swizzle of a tile with the fewest conflicts",
+                                   add_flags, predict)};
 }
 
 }  // namespace fathom

@@ -1,4 +1,4 @@
-// `fathom predict`, the GPU that a prediction is for, and `roofline`: what the GPU bounds.
+// `fathom predict`, and the GPU that a prediction is for.
 
 #include "tools/predict/predict.h"
 
@@ -53,37 +53,15 @@ Command predict_command() {
               "  fathom predict swizzle --rows 32 --row-elements 32\n"
               "  fathom predict transformer --params 70B --gpu H200 --gpus 2\n"
               "`fathom predict NAME --help` says more.\n",
-          .commands = {shared_prediction(), global_prediction(), occupancy_prediction(),
-                       waves_prediction(), roofline_prediction(), swizzle_prediction(),
-                       transformer_prediction()}};
+          .commands =
+              access_predictions() + kernel_predictions() + std::vector{transformer_prediction()}};
 }
 
 // --- the GPU -------------------------------------------------------------------------------------
 
-FATHOM_FIELDS(models::RooflineLevel, "", "", bytes, intensity, attainable, seconds);
-FATHOM_FIELDS(models::Roofline, "", "", compute_seconds, seconds, attainable, bound_by,
-              memory_bound);
-
 namespace {
 
 using namespace models;
-
-/// A precision, where the table keeps its peak, and how wide a product's elements are.
-struct Precision {
-  const char* name;
-  Sourced<double> GpuSpec::*peak;
-  double input_bytes, output_bytes;
-};
-
-constexpr Precision precision_table[] = {
-    {"fp64", &GpuSpec::fp64_flops, 8, 8}, {"fp64-tensor", &GpuSpec::fp64_tensor_flops, 8, 8},
-    {"fp32", &GpuSpec::fp32_flops, 4, 4}, {"tf32", &GpuSpec::tf32_flops, 4, 4},
-    {"fp16", &GpuSpec::fp16_flops, 2, 2}, {"bf16", &GpuSpec::bf16_flops, 2, 2},
-    {"fp8", &GpuSpec::fp8_flops, 1, 2},   {"int8", &GpuSpec::int8_ops, 1, 4}};
-
-const Precision& find_precision(const std::string& name) {
-  return *std::ranges::find(precision_table, name, &Precision::name);
-}
 
 /// Unless DRAM's counter says that most of the entry's bytes were written: writes alone can be
 /// faster than whatever reads.
@@ -160,7 +138,8 @@ std::optional<MachineFigure> Machine::peak(const std::string& precision) const {
     return counts && std::ranges::count(entry.axes, type) > 0;
   });
   if (product) return product;
-  const auto& figure = spec_for(precision + " throughput").*find_precision(precision).peak;
+  const auto& figure = spec_for(precision + " throughput").*
+                       std::ranges::find(precisions, precision, &Precision::name)->peak;
   return figure.known() ? std::optional(data_sheet(figure)) : std::nullopt;
 }
 
@@ -197,111 +176,6 @@ std::optional<Machine> machine_of(const MachineFlags& flags) {
   for (const GpuSpec& gpu : gpu_table()) names.emplace_back(gpu.name);
   fail(ExitCode::bad_input, "There is no data sheet of a GPU `{}`, only of {}.{}", flags.gpu,
        fmt::join(names, ", "), did_you_mean(flags.gpu, names));
-}
-
-// --- roofline ------------------------------------------------------------------------------------
-
-namespace {
-
-struct RooflineArguments {
-  MachineFlags machine;
-  std::string precision = "fp32";
-  std::optional<double> flops, bytes;
-  std::vector<std::uint64_t> gemm;  ///< m, n, k
-};
-
-RooflineKernel kernel_of(const RooflineArguments& arguments) {
-  if (arguments.gemm.empty())
-    return {arguments.flops.value_or(0), {{"DRAM", arguments.bytes.value_or(0)}}};
-  const Precision& precision = find_precision(arguments.precision);
-  const MatrixProduct product{.m = static_cast<double>(arguments.gemm[0]),
-                              .n = static_cast<double>(arguments.gemm[1]),
-                              .k = static_cast<double>(arguments.gemm[2]),
-                              .input_bytes = precision.input_bytes,
-                              .output_bytes = precision.output_bytes};
-  return {matrix_product_flops(product), {{"DRAM", matrix_product_bytes(product)}}};
-}
-
-void say_kernel(Prediction& said, const RooflineKernel& kernel, const Roofline& r, double peak) {
-  const RooflineLevel& dram = r.levels.front();
-  said.say("\nKernel of {:.4g} FLOP: at least {}, bound by {}\n", kernel.flops,
-           format_time(r.seconds), r.bound_by);
-  said.say_figure("arithmetic", format_time(r.compute_seconds), "at least");
-  said.say_figure("DRAM", format_time(dram.seconds),
-                  fmt::format("at least, for {} at {}", format_bytes(dram.bytes),
-                              format_quantity(dram.intensity, "FLOP/B")));
-  said.say_figure("attainable", format_quantity(r.attainable, "FLOP/s"),
-                  format_percent(r.attainable / peak) + " of the peak");
-}
-
-Prediction predict(const RooflineArguments& arguments) {
-  const auto machine = machine_of(arguments.machine);
-  if (!machine)
-    throw Error(ExitCode::bad_input,
-                "A roofline is of a GPU: give --gpu NAME, or --result FILE for a measured one.");
-  const std::string& precision = arguments.precision;
-  const auto peak = machine->peak(precision);
-  if (!peak)
-    fail(ExitCode::bad_input, "The {} has no units for {}: choose another --precision.",
-         machine->name, precision);
-  const MachineFigure bandwidth = machine->bandwidth();
-  const MemoryCeiling memory{"DRAM", bandwidth.value, bandwidth.source};
-  const ComputeCeiling compute{precision, peak->value, peak->source};
-  const double ridge = ridge_point(memory, compute);
-  Prediction said{.text = machine->origin + "\n",
-                  .json = {{"gpu", machine->name}, {"source", machine->source}}};
-  said.json["DRAM"] = write_fields(bandwidth);
-  said.json["peak"] = write_fields(*peak);
-  said.json["ridge_point"] = ridge;
-  said.say_figure("DRAM", format_bandwidth(bandwidth.value), bandwidth);
-  said.say_figure(precision, format_quantity(peak->value, precision == "int8" ? "op/s" : "FLOP/s"),
-                  *peak);
-  said.say_figure("ridge point", format_number(ridge) + " FLOP/B",
-                  fmt::format("below it DRAM bounds, above it {}", precision));
-  if (arguments.flops || arguments.bytes || !arguments.gemm.empty()) {
-    const RooflineKernel kernel = kernel_of(arguments);
-    const Roofline r = roofline({memory}, compute, kernel);
-    said.json["kernel"] = write_fields(r);
-    said.json["kernel"]["DRAM"] = write_fields(r.levels.front());
-    say_kernel(said, kernel, r, peak->value);
-  }
-  return said;
-}
-
-void add_flags(CLI::App& app, RooflineArguments& arguments) {
-  std::vector<std::string> precisions;
-  for (const Precision& precision : precision_table) precisions.emplace_back(precision.name);
-  add_machine_flags(app, arguments.machine);
-  word_flag(app, "--precision", arguments.precision,
-            "Arithmetic: fp64 and fp32 of the CUDA cores, fp64-tensor, tf32, fp16, bf16, fp8, int8 "
-            "of the tensor cores",
-            precisions);
-  auto* flops = app.add_option("--flops", arguments.flops, "FLOPs of the kernel: 137e9, 137G")
-                    ->transform(quantity("FLOP"))
-                    ->type_name("N");
-  auto* bytes = app.add_option("--bytes", arguments.bytes,
-                               "Bytes that it moves through DRAM, read and written: 2e9, 2GiB")
-                    ->transform(quantity("B"))
-                    ->type_name("N");
-  number_flag(app, "--gemm", arguments.gemm,
-              "Instead of both, a matrix product of M x K by K x N that moves each operand once", 1,
-              std::uint64_t{1} << 40, "M N K")
-      ->expected(3)
-      ->excludes(flops)
-      ->excludes(bytes);
-  app.footer(
-      "Times are lower bounds: memory and arithmetic overlap in full.\n\n"
-      "Examples:\n"
-      "  fathom predict roofline --gpu H200 --precision bf16\n"
-      "  fathom predict roofline --gpu \"RTX 4090\" --flops 1G --bytes 8GB\n"
-      "  fathom predict roofline --result recordings/h200/result.json --gemm 4096 4096 4096\n");
-}
-
-}  // namespace
-
-Command roofline_prediction() {
-  return prediction<RooflineArguments>("roofline", "What bounds a kernel of given bytes and FLOPs",
-                                       add_flags, predict);
 }
 
 }  // namespace fathom

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "models/gpu_table.h"
 #include "models/transformer.h"
@@ -26,12 +27,8 @@ namespace fathom {
 Command predict_command();
 
 /// Its commands.
-Command shared_prediction();
-Command global_prediction();
-Command occupancy_prediction();
-Command waves_prediction();
-Command roofline_prediction();
-Command swizzle_prediction();
+std::vector<Command> access_predictions();
+std::vector<Command> kernel_predictions();
 Command transformer_prediction();
 
 /// A figure that a prediction rests on, and how it is known.
@@ -105,10 +102,8 @@ struct Machine {
   /// DRAM's: the best copy or read that a document measured below DRAM's bound, else the data
   /// sheet's.
   MachineFigure bandwidth() const;
-  /// The best that a document measured with operands of that precision, else the data sheet's;
-  /// empty where the GPU has no such units. It is one of "fp64", "fp64-tensor", "fp32", "tf32",
-  /// "fp16", "bf16", "fp8" and "int8": on tensor cores, accumulated in fp32, but for "fp64" and
-  /// "fp32".
+  /// The best that a document measured with operands of that precision, one of models::precisions,
+  /// else the data sheet's; empty where the GPU has no such units.
   std::optional<MachineFigure> peak(const std::string& precision) const;
   /// What the driver reports, else the data sheet's.
   MachineFigure memory() const;

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <map>
 #include <ranges>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -36,30 +35,33 @@ using namespace models;
 
 using Shape = TransformerShape;
 
-/// A whole number that a config has, and where a shape keeps it.
+/// A whole number of a shape: its flag, and its key in a config.json as GPT-2's is worded, as
+/// llama's and its successors', and as those of experts beside it. A question mark before a key: it
+/// may be missing.
 struct Number {
-  const char* key;
   std::int64_t Shape::*member;
-  bool needed = true;
+  const char *flag, *description;
+  std::string_view gpt2{}, llama{}, mixtral{}, qwen_moe{};
 };
-
-constexpr Number gpt2_numbers[] = {
-    {"n_layer", &Shape::layers},        {"n_embd", &Shape::hidden},
-    {"n_head", &Shape::heads},          {"n_inner", &Shape::intermediate, false},
-    {"vocab_size", &Shape::vocabulary}, {"n_positions", &Shape::learned_positions}};
-// What llama and the families after it share.
-constexpr Number llama_numbers[] = {
-    {"num_hidden_layers", &Shape::layers},      {"hidden_size", &Shape::hidden},
-    {"num_attention_heads", &Shape::heads},     {"num_key_value_heads", &Shape::kv_heads, false},
-    {"head_dim", &Shape::head_dim, false},      {"vocab_size", &Shape::vocabulary},
-    {"intermediate_size", &Shape::intermediate}};
-constexpr Number mixtral_experts[] = {{"num_local_experts", &Shape::experts},
-                                      {"num_experts_per_tok", &Shape::active_experts}};
-constexpr Number qwen_experts[] = {
-    {"num_experts", &Shape::experts},
-    {"num_experts_per_tok", &Shape::active_experts},
-    {"moe_intermediate_size", &Shape::intermediate},
-    {"shared_expert_intermediate_size", &Shape::shared_intermediate, false}};
+constexpr Number numbers[] = {
+    {&Shape::layers, "--layers", "Layers", "n_layer", "num_hidden_layers"},
+    {&Shape::hidden, "--hidden", "Hidden size", "n_embd", "hidden_size"},
+    {&Shape::heads, "--heads", "Attention heads", "n_head", "num_attention_heads"},
+    {&Shape::kv_heads, "--kv-heads", "KV heads (default: as many as heads)", "",
+     "?num_key_value_heads"},
+    {&Shape::head_dim, "--head-dim", "Size of a head (default: hidden / heads)", "", "?head_dim"},
+    {&Shape::vocabulary, "--vocab", "Vocabulary", "vocab_size", "vocab_size"},
+    {&Shape::intermediate, "--intermediate",
+     "Intermediate size of the MLP, or of one expert (default: 4 x hidden)", "?n_inner",
+     "intermediate_size", "", "moe_intermediate_size"},
+    {&Shape::experts, "--experts", "Experts of a layer", "", "", "num_local_experts",
+     "num_experts"},
+    {&Shape::active_experts, "--active-experts", "Experts that a token passes", "", "",
+     "num_experts_per_tok", "num_experts_per_tok"},
+    {&Shape::shared_intermediate, "--shared-expert",
+     "Intermediate size of the expert that every token passes", "", "", "",
+     "?shared_expert_intermediate_size"},
+    {&Shape::learned_positions, nullptr, nullptr, "n_positions"}};
 
 constexpr struct {
   const char* key;
@@ -69,29 +71,30 @@ constexpr struct {
                     {"attention_bias", &Shape::output_bias},
                     {"mlp_bias", &Shape::mlp_bias}};
 
-/// A family of models: its numbers, and what of its shape a config does not state.
+/// A family of models: which keys its config has, and what of its shape it does not state.
+using Keys = std::string_view Number::*;
 struct Family {
   std::string_view name;
-  std::span<const Number> numbers = llama_numbers, experts{};
+  std::vector<Keys> keys = {&Number::llama};
   Shape shape{};
 };
-constexpr Family families[] = {
-    {"gpt2",
-     gpt2_numbers,
-     {},
-     {.gated_mlp = false,
-      .tied_embeddings = true,
-      .qkv_bias = true,
-      .output_bias = true,
-      .mlp_bias = true,
-      .norm_bias = true}},
-    {"llama"},
-    {"mistral"},
-    {"mixtral", llama_numbers, mixtral_experts},
-    {"qwen2", llama_numbers, {}, {.qkv_bias = true}},
-    {"qwen2_moe", llama_numbers, qwen_experts, {.shared_expert_gate = true, .qkv_bias = true}},
-    {"qwen3", llama_numbers, {}, {.qk_norm = true}},
-    {"qwen3_moe", llama_numbers, qwen_experts, {.qk_norm = true}}};
+const Family families[] = {{"gpt2",
+                            {&Number::gpt2},
+                            {.gated_mlp = false,
+                             .tied_embeddings = true,
+                             .qkv_bias = true,
+                             .output_bias = true,
+                             .mlp_bias = true,
+                             .norm_bias = true}},
+                           {"llama"},
+                           {"mistral"},
+                           {"mixtral", {&Number::llama, &Number::mixtral}},
+                           {"qwen2", {&Number::llama}, {.qkv_bias = true}},
+                           {"qwen2_moe",
+                            {&Number::llama, &Number::qwen_moe},
+                            {.shared_expert_gate = true, .qkv_bias = true}},
+                           {"qwen3", {&Number::llama}, {.qk_norm = true}},
+                           {"qwen3_moe", {&Number::llama, &Number::qwen_moe}, {.qk_norm = true}}};
 
 }  // namespace
 
@@ -107,7 +110,7 @@ models::TransformerShape shape_from_config(const std::filesystem::path& file,
     fail(ExitCode::bad_input, "{}: {}.", file.string(), what);
   };
   /// Null where the key is missing.
-  const auto value = [&](const char* key) { return config.value(key, nlohmann::json()); };
+  const auto value = [&](const std::string& key) { return config.value(key, nlohmann::json()); };
 
   const auto* family = std::ranges::find(families, value("model_type"), &Family::name);
   if (family == std::end(families))
@@ -115,14 +118,16 @@ models::TransformerShape shape_from_config(const std::filesystem::path& file,
                        value("model_type").dump(),
                        fmt::join(families | std::views::transform(&Family::name), ", ")));
   Shape shape = family->shape;
-  const auto read = [&](const Number& number) {
-    const auto found = value(number.key);
-    if (found.is_null() && !number.needed) return;
-    if (!found.is_number_integer()) refuse(fmt::format("it has no whole number `{}`", number.key));
-    shape.*number.member = found;
-  };
-  std::ranges::for_each(family->numbers, read);
-  std::ranges::for_each(family->experts, read);
+  for (const Keys keys : family->keys)
+    for (const Number& number : numbers) {
+      std::string key(number.*keys);
+      const bool needed = !key.starts_with('?');
+      if (!needed) key.erase(0, 1);
+      const auto found = value(key);
+      if (key.empty() || (found.is_null() && !needed)) continue;
+      if (!found.is_number_integer()) refuse(fmt::format("it has no whole number `{}`", key));
+      shape.*number.member = found;
+    }
   for (const auto& [key, member] : config_flags) {
     const auto found = value(key);
     if (!found.is_null() && !found.is_boolean())
@@ -170,24 +175,6 @@ constexpr double usable = 0.9;
 const std::map<std::string, double> format_bytes_per_element{
     {"fp32", 4}, {"bf16", 2}, {"fp16", 2}, {"fp8", 1}, {"int8", 1}, {"int4", 0.5}};
 
-constexpr struct {
-  const char* flag;
-  std::int64_t TransformerShape::*field;
-  const char* description;
-} number_flags[] = {
-    {"--layers", &TransformerShape::layers, "Layers"},
-    {"--hidden", &TransformerShape::hidden, "Hidden size"},
-    {"--heads", &TransformerShape::heads, "Attention heads"},
-    {"--kv-heads", &TransformerShape::kv_heads, "KV heads (default: as many as heads)"},
-    {"--head-dim", &TransformerShape::head_dim, "Size of a head (default: hidden / heads)"},
-    {"--vocab", &TransformerShape::vocabulary, "Vocabulary"},
-    {"--intermediate", &TransformerShape::intermediate,
-     "Intermediate size of the MLP, or of one expert (default: 4 x hidden)"},
-    {"--experts", &TransformerShape::experts, "Experts of a layer"},
-    {"--active-experts", &TransformerShape::active_experts, "Experts that a token passes"},
-    {"--shared-expert", &TransformerShape::shared_intermediate,
-     "Intermediate size of the expert that every token passes"}};
-
 /// By its number of parameters, or by a shape: the config's with what flags say instead.
 Transformer model_of(const TransformerArguments& a) {
   if (a.parameters > 0) return transformer_of_size(a.parameters, a.active);
@@ -197,8 +184,8 @@ Transformer model_of(const TransformerArguments& a) {
                 "(--layers, --hidden, ...), or its size (--params 8B).");
   TransformerShape shape;
   if (!a.config.empty()) shape = shape_from_config(a.config, a.load.context);
-  for (const auto& [flag, field, description] : number_flags)
-    if (a.shape.*field != 0) shape.*field = a.shape.*field;
+  for (const Number& number : numbers)
+    if (a.shape.*number.member != 0) shape.*number.member = a.shape.*number.member;
   shape.tied_embeddings = shape.tied_embeddings || a.shape.tied_embeddings;
   if (a.plain_mlp) shape.gated_mlp = false;
   return transformer_of_shape(shape);
@@ -339,8 +326,9 @@ void add_flags(CLI::App& app, TransformerArguments& a) {
       ->type_name("N")
       ->needs(params);
   constexpr std::uint64_t largest = std::uint64_t{1} << 32;
-  for (const auto& [flag, field, description] : number_flags)
-    number_flag(app, flag, a.shape.*field, description, 1, largest)->excludes(params);
+  for (const Number& n : numbers)
+    if (n.flag)
+      number_flag(app, n.flag, a.shape.*n.member, n.description, 1, largest)->excludes(params);
   app.add_flag("--tied-embeddings", a.shape.tied_embeddings,
                "The output projection is the embedding table")
       ->excludes(params);
