@@ -10,7 +10,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "explain/command.h"
+#include "explain/explain.h"
 #include "fleet/run/run.h"
 #include "gate/commands/gate_commands.h"
 #include "results/files.h"
