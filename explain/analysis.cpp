@@ -22,13 +22,12 @@ namespace {
 using models::WarpAccess;
 
 WarpAccess access_of(const Pattern& pattern) {
-  WarpAccess access;
-  access.bytes_per_lane = static_cast<int>(pattern.bytes);
-  access.active_mask = pattern.mask;
-  std::copy_n(pattern.address, models::warp_size, access.address.begin());
   // Matrix instructions never merge the rows of two matrices; nor do stores.
   const bool load = pattern.op == Op::load || pattern.op == Op::async_read;
-  access.op = load ? models::Access::load : models::Access::store;
+  WarpAccess access{.op = load ? models::Access::load : models::Access::store,
+                    .bytes_per_lane = static_cast<int>(pattern.bytes),
+                    .active_mask = pattern.mask};
+  std::copy_n(pattern.address, models::warp_size, access.address.begin());
   return access;
 }
 
@@ -87,39 +86,30 @@ Fault global_fault(const Rows& rows, const WarpAccess& access) {
           "sort or group what lanes take, so that those of a warp fall into the same sectors"};
 }
 
-/// A tile in which a warp takes `rows` pieces of `row` elements, and the layouts that
-/// `fathom predict swizzle` would name, best first.
-struct TileSearch {
-  models::TileUse tile;
-  std::vector<models::LayoutCost> layouts;
-};
-
-const TileSearch& search(const Rows& rows, const WarpAccess& access) {
-  using Key = std::tuple<std::size_t, std::size_t, std::uint64_t, int, models::Access>;
-  static std::map<Key, TileSearch> known;
-  const auto [found, is_new] =
-      known.try_emplace(Key{rows.rows, rows.row, rows.pitch, access.bytes_per_lane, access.op});
-  if (!is_new) return found->second;
+/// A tile in which a warp takes `rows` pieces of `row` elements.
+models::TileUse tile_of(const Rows& rows, const WarpAccess& access) {
   using Order = models::TileAccess::Order;
   const bool block = rows.row > 1 && rows.rows * rows.row == models::warp_size;
   const bool load = access.op == models::Access::load;
-  TileSearch& result = found->second;
-  result.tile = {.rows = models::warp_size,
-                 .row_elements = static_cast<int>(rows.pitch) / access.bytes_per_lane,
-                 .element_bytes = access.bytes_per_lane,
-                 .accesses = {{.op = load ? models::Access::store : models::Access::load,
-                               .order = Order::row,
-                               .bytes_per_lane = access.bytes_per_lane},
-                              {.op = access.op,
-                               .order = block ? Order::block : Order::column,
-                               .bytes_per_lane = access.bytes_per_lane,
-                               .block_rows = block ? static_cast<int>(rows.rows) : 8}}};
-  try {
-    constexpr std::size_t enough = 100;  // all without conflicts: swizzles waste nothing, so lead
-    result.layouts = models::search_layouts(result.tile, enough);
-  } catch (const std::invalid_argument&) {  // too large a tile, or rows that no access divides
-  }
-  return result;
+  return {.rows = models::warp_size,
+          .row_elements = static_cast<int>(rows.pitch) / access.bytes_per_lane,
+          .element_bytes = access.bytes_per_lane,
+          .accesses = {{.op = load ? models::Access::store : models::Access::load,
+                        .order = Order::row,
+                        .bytes_per_lane = access.bytes_per_lane},
+                       {.op = access.op,
+                        .order = block ? Order::block : Order::column,
+                        .bytes_per_lane = access.bytes_per_lane,
+                        .block_rows = block ? static_cast<int>(rows.rows) : 8}}};
+}
+
+/// The layouts that `fathom predict swizzle` would name, best first; none for too large a tile, or
+/// rows that no access divides.
+std::vector<models::LayoutCost> layouts_of(const models::TileUse& tile) try {
+  constexpr std::size_t enough = 100;  // all without conflicts: swizzles waste nothing, so lead
+  return models::search_layouts(tile, enough);
+} catch (const std::invalid_argument&) {
+  return {};
 }
 
 /// The same lanes where the layout puts their elements.
@@ -142,16 +132,20 @@ WarpAccess moved(const WarpAccess& access, const models::TileUse& tile,
 /// The best padding and the best XOR swizzle without a conflict for this very access; empty if
 /// there is neither.
 std::string layout_fix(const Rows& rows, const WarpAccess& access) {
-  const TileSearch& found = search(rows, access);
+  using Key = std::tuple<std::size_t, std::size_t, std::uint64_t, int, models::Access>;
+  static std::map<Key, std::vector<models::LayoutCost>> known;
+  const models::TileUse tile = tile_of(rows, access);
+  const auto [layouts, is_new] =
+      known.try_emplace({rows.rows, rows.row, rows.pitch, access.bytes_per_lane, access.op});
+  if (is_new) layouts->second = layouts_of(tile);
   std::vector<std::string> fixes;
   for (const auto& [swizzled, kind] : {std::pair(false, "padded rows"), {true, "XOR swizzle"}}) {
-    const auto best = std::ranges::find_if(found.layouts, [&](const models::LayoutCost& one) {
-      const WarpAccess there = moved(access, found.tile, one.layout, rows.lowest);
-      return (one.layout.bits != 0) == swizzled && models::shared_cost(there).conflicts == 0;
+    const auto best = std::ranges::find_if(layouts->second, [&](const models::LayoutCost& one) {
+      return (one.layout.bits != 0) == swizzled &&
+             models::shared_cost(moved(access, tile, one.layout, rows.lowest)).conflicts == 0;
     });
-    if (best != found.layouts.end())
-      fixes.push_back(
-          fmt::format("`{}` ({})", models::index_formula(found.tile, best->layout), kind));
+    if (best != layouts->second.end())
+      fixes.push_back(fmt::format("`{}` ({})", models::index_formula(tile, best->layout), kind));
   }
   return fixes.empty() ? ""
                        : fmt::format("index the tile by {}, in elements of {} bytes",

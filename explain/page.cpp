@@ -28,16 +28,12 @@ namespace fathom::explain {
 namespace {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
 
 std::string count(std::uint64_t number) { return format_count(static_cast<double>(number)); }
 
 std::string place(const std::optional<SourceLine>& source, std::uint64_t offset) {
   return source ? place_of(*source) : fmt::format("+0x{:04x}", offset);
-}
-
-nlohmann::ordered_json place_json(const std::optional<SourceLine>& source, std::uint64_t offset) {
-  if (!source) return {{"file", nullptr}, {"line", nullptr}, {"offset", offset}};
-  return {{"file", clean(source->file)}, {"line", source->line}, {"offset", offset}};
 }
 
 double counted_of(const Counts& counts, const std::string& role) {
@@ -137,32 +133,7 @@ std::string waits_line(const Measured& measured) {
   return fmt::format("warps wait: {}", fmt::join(parts, ", "));
 }
 
-/// Time and bandwidths against the bounds, counters against the recording, and where warps waited.
-std::vector<std::string> measured_lines(const KernelCost& kernel, const Bounds& bounds) {
-  const Measured& measured = kernel.measured;
-  std::vector<std::string> lines;
-  if (seconds(measured) > 0) lines.push_back(rates_line(measured, bounds));
-  if (measured.launches != 0) lines.push_back(counters_line(kernel));
-  if (measured.samples != 0) lines.push_back(waits_line(measured));
-  return lines;
-}
-
 const char* unit_of(Space space) { return space == Space::global ? "sectors" : "wavefronts"; }
-
-/// With what the recording took of it: what the program would have taken without, at best.
-std::string slowdown(const Explanation& explanation, const RunFacts& run) {
-  double recording = 0;
-  for (const KernelCost& kernel : explanation.kernels) recording += kernel.recording_s;
-  return fmt::format("{} ran {} and ended with {}; recording took {} of that.", run.command,
-                     format_time(run.seconds), run.end, format_time(recording));
-}
-
-std::string sampled(const KernelCost& kernel) {
-  return fmt::format("{} of {} launches, {} of their {} blocks of {} threads; {} accesses by warps",
-                     count(kernel.recorded_launches), count(kernel.launches),
-                     count(kernel.recorded_blocks), count(kernel.blocks),
-                     count(kernel.threads_per_block), count(kernel.kept_accesses));
-}
 
 std::string saving(const LineCost& line, const Fault& fault) {
   if (fault.saved == 0) return "";
@@ -173,30 +144,26 @@ std::string saving(const LineCost& line, const Fault& fault) {
                      format_percent(static_cast<double>(fault.saved) / static_cast<double>(from)));
 }
 
-nlohmann::ordered_json line_json(const LineCost& line) {
-  nlohmann::ordered_json json = place_json(line.source, line.offset);
-  json.update(write_fields(line));
-  json[unit_of(line.space)] = line.cost;
-  json[fmt::format("least_{}", unit_of(line.space))] = line.least;
-  json["faults"] = write_fields(line.faults);
-  return json;
+/// Also notes the file among those that the answer takes along.
+Json place_json(const std::optional<SourceLine>& source, std::uint64_t offset,
+                std::set<std::string>& files) {
+  if (!source) return {{"file", nullptr}, {"line", nullptr}, {"offset", offset}};
+  files.insert(source->file);
+  return {{"file", clean(source->file)}, {"line", source->line}, {"offset", offset}};
 }
 
-nlohmann::ordered_json measured_json(const KernelCost& kernel, const Bounds& bounds) {
+Json measured_json(const KernelCost& kernel, const Bounds& bounds, std::set<std::string>& files) {
   const Measured& measured = kernel.measured;
   if (measured.launches == 0 && measured.samples == 0) return nullptr;
-  nlohmann::ordered_json json{{"launches", measured.launches},
-                              {"seconds", seconds(measured)},
-                              {"counters", measured.counts},
-                              {"recorded", kernel.recorded},
-                              {"bandwidths", nlohmann::ordered_json::array()},
-                              {"samples", measured.samples},
-                              {"waits", nlohmann::ordered_json::array()}};
+  Json json{{"launches", measured.launches}, {"seconds", seconds(measured)},
+            {"counters", measured.counts},   {"recorded", kernel.recorded},
+            {"bandwidths", Json::array()},   {"samples", measured.samples},
+            {"waits", Json::array()}};
   for (const auto& [level, moved, bound] : bandwidths_of(measured, bounds))
     json["bandwidths"].push_back(
         {{"level", level}, {"bytes_per_second", moved}, {"bound", or_null(bound)}});
   for (const Waiting& waiting : measured.waits) {
-    auto& one = json["waits"].emplace_back(place_json(waiting.source, waiting.offset));
+    Json& one = json["waits"].emplace_back(place_json(waiting.source, waiting.offset, files));
     one["samples"] = waiting.samples;
     one["share"] = static_cast<double>(waiting.samples) / static_cast<double>(measured.samples);
     one["reasons"] = waiting.by_reason;
@@ -226,7 +193,6 @@ std::optional<std::string> text_of(const std::string& file) try {
 }
 
 std::string json_of(const Explanation& explanation, const RunFacts& run) {
-  using Json = nlohmann::ordered_json;
   Json document{{"format", reports::explained_format},
                 {"command", clean(run.command)},
                 {"seconds", run.seconds},
@@ -236,15 +202,16 @@ std::string json_of(const Explanation& explanation, const RunFacts& run) {
                 {"sources", Json::array()}};
   std::set<std::string> files;
   for (const KernelCost& kernel : explanation.kernels) {
-    auto& json = document["kernels"].emplace_back(write_fields(kernel));
+    Json& json = document["kernels"].emplace_back(write_fields(kernel));
     json["lines"] = Json::array();
     for (const LineCost& line : kernel.lines) {
-      json["lines"].push_back(line_json(line));
-      if (line.source) files.insert(line.source->file);
+      Json& one = json["lines"].emplace_back(place_json(line.source, line.offset, files));
+      one.update(write_fields(line));
+      one[unit_of(line.space)] = line.cost;
+      one[fmt::format("least_{}", unit_of(line.space))] = line.least;
+      one["faults"] = write_fields(line.faults);
     }
-    for (const Waiting& waiting : kernel.measured.waits)
-      if (waiting.source) files.insert(waiting.source->file);
-    json["measured"] = measured_json(kernel, run.bounds);
+    json["measured"] = measured_json(kernel, run.bounds, files);
   }
   for (const std::string& file : files)
     if (const auto text = text_of(file))
@@ -281,49 +248,57 @@ std::string page_of(const Explanation& explanation, const RunFacts& run,
   const bool markdown = format == "md";
   const char *const heading = markdown ? "\n### " : "\n", *const item = markdown ? "- " : "  ",
                     *const under = markdown ? "  - " : "      ";
-  std::string page = slowdown(explanation, run) + "\n";
-  for (const std::string& note : explanation.notes) page += note + "\n";
+  double recording = 0;
+  for (const KernelCost& kernel : explanation.kernels) recording += kernel.recording_s;
+  std::string page =
+      fmt::format("{} ran {} and ended with {}; recording took {} of that.\n", run.command,
+                  format_time(run.seconds), run.end, format_time(recording));
+  const auto add = [&](const char* mark, const std::string& text) { page += mark + text + "\n"; };
+  for (const std::string& note : explanation.notes) add("", note);
   if (!run.bounds.source.empty())
-    page += fmt::format("What this GPU can move is as measured in {}.\n", run.bounds.source);
+    add("", fmt::format("What this GPU can move is as measured in {}.", run.bounds.source));
   std::size_t without_access = 0;
   for (const KernelCost& kernel : explanation.kernels) {
     if (kernel.lines.empty()) {
       ++without_access;
       continue;
     }
-    page += fmt::format("{}{}\n{}{}\n", heading, quotable(kernel.name, longest_name),
-                        markdown ? "\n" : "  ", sampled(kernel));
-    if (markdown) page += "\n";
-    for (const std::string& line : measured_lines(kernel, run.bounds))
-      page += fmt::format("{}{}\n", item, line);
+    add(heading, quotable(kernel.name, longest_name));
+    add(markdown ? "\n" : "  ",
+        fmt::format(
+            "{} of {} launches, {} of their {} blocks of {} threads; {} accesses by warps{}",
+            count(kernel.recorded_launches), count(kernel.launches), count(kernel.recorded_blocks),
+            count(kernel.blocks), count(kernel.threads_per_block), count(kernel.kept_accesses),
+            markdown ? "\n" : ""));
+    const Measured& measured = kernel.measured;
+    if (seconds(measured) > 0) add(item, rates_line(measured, run.bounds));
+    if (measured.launches != 0) add(item, counters_line(kernel));
+    if (measured.samples != 0) add(item, waits_line(measured));
     std::size_t clean_lines = 0;
     for (const LineCost& line : kernel.lines) {
       if (line.faults.empty()) {
         ++clean_lines;
         continue;
       }
-      page +=
-          fmt::format("{}{}  {} {} of {} B: {} by {:.1f} lanes; {} {}, at least {}\n", item,
+      add(item,
+          fmt::format("{}  {} {} of {} B: {} by {:.1f} lanes; {} {}, at least {}",
                       place(line.source, line.offset), to_string(line.space),
                       to_string(line.operation), line.bytes_per_lane, count(line.accesses),
                       static_cast<double>(line.active_lanes) / static_cast<double>(line.accesses),
-                      count(line.cost), unit_of(line.space), count(line.least));
+                      count(line.cost), unit_of(line.space), count(line.least)));
       constexpr std::size_t most = 3;  // a gather has hundreds of kinds
       for (std::size_t i = 0; i < std::min(most, line.faults.size()); ++i) {
         const Fault& fault = line.faults[i];
-        page += fmt::format("{}{}: {}\n{}fix: {}{}\n", under, to_string(fault.rule), fault.what,
-                            under, fault.fix, saving(line, fault));
+        add(under, fmt::format("{}: {}", to_string(fault.rule), fault.what));
+        add(under, fmt::format("fix: {}{}", fault.fix, saving(line, fault)));
       }
       if (line.faults.size() > most)
-        page +=
-            fmt::format("{}and {} more kinds of such faults\n", under, line.faults.size() - most);
+        add(under, fmt::format("and {} more kinds of such faults", line.faults.size() - most));
     }
-    if (clean_lines != 0)
-      page += fmt::format("{}{} without a fault\n", item, counted(clean_lines, "line"));
+    if (clean_lines != 0) add(item, counted(clean_lines, "line") + " without a fault");
   }
   if (without_access != 0)
-    page += fmt::format("\n{} accessed no memory in the blocks recorded.\n",
-                        counted(without_access, "kernel"));
+    add("\n", counted(without_access, "kernel") + " accessed no memory in the blocks recorded.");
   return page;
 }
 
