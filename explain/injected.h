@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <optional>
 #include <regex>
 #include <string>
 #include <string_view>
@@ -30,22 +29,15 @@ inline std::uint64_t number(const char* name) {
   return static_cast<std::uint64_t>(std::atoll(setting(name).c_str()));
 }
 
-/// Which launches are of interest: the first of each kernel whose name is wanted.
-class Wanted {
- public:
-  Wanted() {
-    const std::string kernel = setting("KERNEL");
-    if (!kernel.empty()) kernel_ = std::regex(kernel);
-  }
-  /// Whether `--kernel` finds the function's name, as the source or as the machine code has it.
-  bool has(const std::string& function) const {
-    return !kernel_ || std::regex_search(source_name(function), *kernel_) ||
-           std::regex_search(function, *kernel_);
-  }
+/// Which launches are of interest: the first of each kernel in whose name `--kernel` is found, as
+/// the machine code or as the source has it.
+struct Wanted {
+  const std::regex kernel{setting("KERNEL")};
   const std::uint64_t launches = number("LAUNCHES");  ///< of each
 
- private:
-  std::optional<std::regex> kernel_;
+  bool has(const std::string& function) const {
+    return std::regex_search(function, kernel) || std::regex_search(source_name(function), kernel);
+  }
 };
 
 /// FOLDER/PID.trace, made when there is something to write. It never throws and never prints.
