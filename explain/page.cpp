@@ -161,7 +161,7 @@ Json measured_json(const KernelCost& kernel, const Bounds& bounds, std::set<std:
             {"waits", Json::array()}};
   for (const auto& [level, moved, bound] : bandwidths_of(measured, bounds))
     json["bandwidths"].push_back(
-        {{"level", level}, {"bytes_per_second", moved}, {"bound", or_null(bound)}});
+        {{"level", level}, {"bytes_per_second", moved}, {"bound", write_fields(bound)}});
   for (const Waiting& waiting : measured.waits) {
     Json& one = json["waits"].emplace_back(place_json(waiting.source, waiting.offset, files));
     one["samples"] = waiting.samples;
