@@ -36,7 +36,7 @@ WarpAccess access_of(const Pattern& pattern) {
 struct Rows {
   std::size_t rows = 1, row = 1;
   std::uint64_t pitch = 0;
-  bool equal = true;  ///< in length and distance; else the three say nothing
+  bool equal = true;  ///< in length and distance; else the three are of the first alone
   std::uint64_t lowest = 0;
 };
 
@@ -45,18 +45,16 @@ Rows rows_of(const WarpAccess& access) {
   for (int lane = 0; lane < models::warp_size; ++lane)
     if (access.active(lane)) distinct.insert(access.address[lane]);
   const std::vector<std::uint64_t> addresses(distinct.begin(), distinct.end());
-  std::vector<std::size_t> starts{0};
-  for (std::size_t i = 1; i < addresses.size(); ++i)
-    if (addresses[i] != addresses[i - 1] + static_cast<unsigned>(access.bytes_per_lane))
-      starts.push_back(i);
-  Rows rows{starts.size(), addresses.size() / starts.size(), 0, true, addresses.front()};
-  if (rows.rows == 1) return rows;
-  rows.pitch = addresses[starts[1]] - addresses[starts[0]];
-  rows.equal = rows.rows * rows.row == addresses.size();
-  for (std::size_t i = 1; i < starts.size(); ++i) {
-    rows.equal = rows.equal && starts[i] == i * rows.row &&
-                 addresses[starts[i]] - addresses[starts[i - 1]] == rows.pitch;
-  }
+  const auto bytes = static_cast<unsigned>(access.bytes_per_lane);
+  const auto cut = std::ranges::adjacent_find(
+      addresses, [&](std::uint64_t one, std::uint64_t next) { return next != one + bytes; });
+  const std::size_t all = addresses.size();
+  if (cut == addresses.end()) return {1, all, 0, true, addresses.front()};
+  const auto row = static_cast<std::size_t>(cut - addresses.begin()) + 1;
+  Rows rows{(all + row - 1) / row, row, cut[1] - addresses.front(), all % row == 0,
+            addresses.front()};
+  for (std::size_t i = 0; i < all; ++i)
+    rows.equal = rows.equal && addresses[i] == rows.lowest + i / row * rows.pitch + i % row * bytes;
   return rows;
 }
 
