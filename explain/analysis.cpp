@@ -1,6 +1,5 @@
-#include "explain/analysis.h"
-
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -10,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "explain/explain.h"
 #include "models/global_memory.h"
 #include "models/shared_memory.h"
 #include "models/swizzle.h"
@@ -20,117 +20,94 @@ namespace fathom::explain {
 namespace {
 
 using models::WarpAccess;
-using Addresses = std::vector<std::uint64_t>;
 
 WarpAccess access_of(const Pattern& pattern) {
-  WarpAccess access;
-  access.bytes_per_lane = static_cast<int>(pattern.bytes);
-  access.active_mask = pattern.mask;
-  std::copy_n(pattern.address, models::warp_size, access.address.begin());
   // Matrix instructions never merge the rows of two matrices; nor do stores.
   const bool load = pattern.op == Op::load || pattern.op == Op::async_read;
-  access.op = load ? models::Access::load : models::Access::store;
+  WarpAccess access{.op = load ? models::Access::load : models::Access::store,
+                    .bytes_per_lane = static_cast<int>(pattern.bytes),
+                    .active_mask = pattern.mask};
+  std::copy_n(pattern.address, models::warp_size, access.address.begin());
   return access;
 }
 
-Addresses distinct_addresses(const WarpAccess& access) {
-  std::set<std::uint64_t> all;
-  for (int lane = 0; lane < models::warp_size; ++lane)
-    if (access.active(lane)) all.insert(access.address[lane]);
-  return {all.begin(), all.end()};
-}
-
-/// Addresses cut where they do not go on: `rows` pieces of `row` elements, `pitch` bytes apart.
+/// The distinct addresses of lanes, cut where they do not go on: `rows` pieces of `row` elements,
+/// `pitch` bytes apart.
 struct Rows {
   std::size_t rows = 1, row = 1;
   std::uint64_t pitch = 0;
-  bool equal = true;  ///< in length and distance; else the three say nothing
+  bool equal = true;  ///< in length and distance; else the three are of the first alone
+  std::uint64_t lowest = 0;
 };
 
-Rows rows_of(const Addresses& addresses, std::uint64_t bytes) {
-  std::vector<std::size_t> starts{0};
-  for (std::size_t i = 1; i < addresses.size(); ++i)
-    if (addresses[i] != addresses[i - 1] + bytes) starts.push_back(i);
-  Rows rows{starts.size(), addresses.size() / starts.size(), 0};
-  if (rows.rows == 1) return rows;
-  rows.pitch = addresses[starts[1]] - addresses[starts[0]];
-  for (std::size_t i = 1; i < starts.size(); ++i) {
-    rows.equal = rows.equal && starts[i] == i * rows.row &&
-                 addresses[starts[i]] - addresses[starts[i - 1]] == rows.pitch;
-  }
-  rows.equal = rows.equal && rows.rows * rows.row == addresses.size();
+Rows rows_of(const WarpAccess& access) {
+  std::set<std::uint64_t> distinct;
+  for (int lane = 0; lane < models::warp_size; ++lane)
+    if (access.active(lane)) distinct.insert(access.address[lane]);
+  const std::vector<std::uint64_t> addresses(distinct.begin(), distinct.end());
+  const auto bytes = static_cast<unsigned>(access.bytes_per_lane);
+  const auto cut = std::ranges::adjacent_find(
+      addresses, [&](std::uint64_t one, std::uint64_t next) { return next != one + bytes; });
+  const std::size_t all = addresses.size();
+  if (cut == addresses.end()) return {1, all, 0, true, addresses.front()};
+  const auto row = static_cast<std::size_t>(cut - addresses.begin()) + 1;
+  Rows rows{(all + row - 1) / row, row, cut[1] - addresses.front(), all % row == 0,
+            addresses.front()};
+  for (std::size_t i = 0; i < all; ++i)
+    rows.equal = rows.equal && addresses[i] == rows.lowest + i / row * rows.pitch + i % row * bytes;
   return rows;
 }
 
-std::string elements(std::size_t count) {
-  return count == 1 ? "lanes" : fmt::format("groups of {} lanes", count);
+/// "lanes 16 bytes apart"
+std::string distance(const Rows& rows) {
+  return fmt::format("{} {} bytes apart",
+                     rows.row == 1 ? "lanes" : fmt::format("groups of {} lanes", rows.row),
+                     rows.pitch);
 }
 
-Fault global_fault(const Addresses& addresses, std::uint64_t bytes) {
+Fault global_fault(const Rows& rows, const WarpAccess& access) {
   constexpr auto sector = models::sector_bytes;
-  const Rows rows = rows_of(addresses, bytes);
   // Rows that are whole sectors long lose by where they begin alone.
-  if (rows.rows == 1 || (rows.equal && rows.row * bytes >= sector))
+  if (rows.rows == 1 ||
+      (rows.equal && rows.row * static_cast<unsigned>(access.bytes_per_lane) >= sector))
     return {Rule::misalignment,
-            rows.rows == 1 ? fmt::format("it begins {} bytes behind a 32-byte boundary",
-                                         addresses.front() % sector)
-                           : fmt::format("rows {} bytes apart", rows.pitch),
+            rows.rows == 1
+                ? fmt::format("it begins {} bytes behind a 32-byte boundary", rows.lowest % sector)
+                : fmt::format("rows {} bytes apart", rows.pitch),
             "let each row of data begin on a multiple of 32 bytes: pad the rows, or shift the "
             "start"};
   if (rows.equal)
-    return {Rule::stride, fmt::format("{} {} bytes apart", elements(rows.row), rows.pitch),
+    return {Rule::stride, distance(rows),
             "let neighbouring lanes take neighbouring elements: a structure of arrays, or a tile "
             "turned over in shared memory"};
   return {Rule::scatter, "lanes anywhere",
           "sort or group what lanes take, so that those of a warp fall into the same sectors"};
 }
 
-PatternCost cost_of_global(const WarpAccess& access) {
-  const Addresses addresses = distinct_addresses(access);
-  const auto bytes = static_cast<std::uint64_t>(access.bytes_per_lane);
-  PatternCost result;
-  result.cost = models::sectors(access);
-  result.least = static_cast<int>((addresses.size() * bytes + models::sector_bytes - 1) /
-                                  models::sector_bytes);
-  if (result.cost <= result.least) return result;
-  result.fault = global_fault(addresses, bytes);
-  result.fault->saved = static_cast<unsigned>(result.cost - result.least);
-  return result;
-}
-
-/// A tile in which a warp takes `rows` pieces of `row` elements, and the layouts that
-/// `fathom predict swizzle` would name, best first.
-struct TileSearch {
-  models::TileUse tile;
-  std::vector<models::LayoutCost> layouts;
-};
-
-const TileSearch& search(const Rows& rows, const WarpAccess& access) {
-  using Key = std::tuple<std::size_t, std::size_t, std::uint64_t, int, models::Access>;
-  static std::map<Key, TileSearch> known;
-  const auto [found, is_new] =
-      known.try_emplace(Key{rows.rows, rows.row, rows.pitch, access.bytes_per_lane, access.op});
-  if (!is_new) return found->second;
+/// A tile in which a warp takes `rows` pieces of `row` elements.
+models::TileUse tile_of(const Rows& rows, const WarpAccess& access) {
   using Order = models::TileAccess::Order;
   const bool block = rows.row > 1 && rows.rows * rows.row == models::warp_size;
   const bool load = access.op == models::Access::load;
-  TileSearch& result = found->second;
-  result.tile = {.rows = models::warp_size,
-                 .row_elements = static_cast<int>(rows.pitch) / access.bytes_per_lane,
-                 .element_bytes = access.bytes_per_lane,
-                 .accesses = {{.op = load ? models::Access::store : models::Access::load,
-                               .order = Order::row,
-                               .bytes_per_lane = access.bytes_per_lane},
-                              {.op = access.op,
-                               .order = block ? Order::block : Order::column,
-                               .bytes_per_lane = access.bytes_per_lane,
-                               .block_rows = block ? static_cast<int>(rows.rows) : 8}}};
-  try {
-    constexpr std::size_t enough = 100;  // all without conflicts: swizzles waste nothing, so lead
-    result.layouts = models::search_layouts(result.tile, enough);
-  } catch (const std::invalid_argument&) {  // too large a tile, or rows that no access divides
-  }
-  return result;
+  return {.rows = models::warp_size,
+          .row_elements = static_cast<int>(rows.pitch) / access.bytes_per_lane,
+          .element_bytes = access.bytes_per_lane,
+          .accesses = {{.op = load ? models::Access::store : models::Access::load,
+                        .order = Order::row,
+                        .bytes_per_lane = access.bytes_per_lane},
+                       {.op = access.op,
+                        .order = block ? Order::block : Order::column,
+                        .bytes_per_lane = access.bytes_per_lane,
+                        .block_rows = block ? static_cast<int>(rows.rows) : 8}}};
+}
+
+/// The layouts that `fathom predict swizzle` would name, best first; none for too large a tile, or
+/// rows that no access divides.
+std::vector<models::LayoutCost> layouts_of(const models::TileUse& tile) try {
+  constexpr std::size_t enough = 100;  // all without conflicts: swizzles waste nothing, so lead
+  return models::search_layouts(tile, enough);
+} catch (const std::invalid_argument&) {
+  return {};
 }
 
 /// The same lanes where the layout puts their elements.
@@ -152,42 +129,37 @@ WarpAccess moved(const WarpAccess& access, const models::TileUse& tile,
 
 /// The best padding and the best XOR swizzle without a conflict for this very access; empty if
 /// there is neither.
-std::string layout_fix(const TileSearch& search, const WarpAccess& access, std::uint64_t lowest) {
-  std::string padding, swizzle;
-  for (const models::LayoutCost& candidate : search.layouts) {
-    const models::TileLayout& layout = candidate.layout;
-    std::string& fix = layout.bits != 0 ? swizzle : padding;
-    const WarpAccess there = moved(access, search.tile, layout, lowest);
-    if (fix.empty() && models::shared_cost(there).conflicts == 0)
-      fix = fmt::format("`{}`", models::index_formula(search.tile, layout));
+std::string layout_fix(const Rows& rows, const WarpAccess& access) {
+  using Key = std::tuple<std::size_t, std::size_t, std::uint64_t, int, models::Access>;
+  static std::map<Key, std::vector<models::LayoutCost>> known;
+  const models::TileUse tile = tile_of(rows, access);
+  const auto [layouts, is_new] =
+      known.try_emplace({rows.rows, rows.row, rows.pitch, access.bytes_per_lane, access.op});
+  if (is_new) layouts->second = layouts_of(tile);
+  std::vector<std::string> fixes;
+  for (const auto& [swizzled, kind] : {std::pair(false, "padded rows"), {true, "XOR swizzle"}}) {
+    const auto best = std::ranges::find_if(layouts->second, [&](const models::LayoutCost& one) {
+      return (one.layout.bits != 0) == swizzled &&
+             models::shared_cost(moved(access, tile, one.layout, rows.lowest)).conflicts == 0;
+    });
+    if (best != layouts->second.end())
+      fixes.push_back(fmt::format("`{}` ({})", models::index_formula(tile, best->layout), kind));
   }
-  if (padding.empty() && swizzle.empty()) return "";
-  if (!padding.empty()) padding += " (padded rows)";
-  if (!swizzle.empty()) swizzle += " (XOR swizzle)";
-  return fmt::format("index the tile by {}{}{}, in elements of {} bytes", padding,
-                     padding.empty() || swizzle.empty() ? "" : " or ", swizzle,
-                     access.bytes_per_lane);
+  return fixes.empty() ? ""
+                       : fmt::format("index the tile by {}, in elements of {} bytes",
+                                     fmt::join(fixes, " or "), access.bytes_per_lane);
 }
 
-PatternCost cost_of_shared(const WarpAccess& access) {
-  const models::SharedCost cost = models::shared_cost(access);
-  PatternCost result{cost.wavefronts, cost.wavefronts - cost.conflicts, {}};
-  if (cost.conflicts == 0) return result;
-  Fault& fault = result.fault.emplace();
-  fault.rule = Rule::bank_conflict;
-  fault.what = fmt::format("{} wavefronts instead of {}", result.cost, result.least);
-  const Addresses addresses = distinct_addresses(access);
-  const auto bytes = static_cast<std::uint64_t>(access.bytes_per_lane);
-  const Rows rows = rows_of(addresses, bytes);
-  if (rows.equal && rows.rows > 1 && rows.pitch % bytes == 0) {
-    fault.what += fmt::format(", {} {} bytes apart", elements(rows.row), rows.pitch);
-    fault.fix = layout_fix(search(rows, access), access, addresses.front());
+/// Without a fix where none is known.
+Fault shared_fault(const Rows& rows, const WarpAccess& access, const PatternCost& cost) {
+  Fault fault{Rule::bank_conflict,
+              fmt::format("{} wavefronts instead of {}", cost.cost, cost.least), ""};
+  if (rows.equal && rows.rows > 1 &&
+      rows.pitch % static_cast<unsigned>(access.bytes_per_lane) == 0) {
+    fault.what += ", " + distance(rows);
+    fault.fix = layout_fix(rows, access);
   }
-  if (!fault.fix.empty())
-    fault.saved = static_cast<unsigned>(cost.conflicts);
-  else
-    fault.fix = "no padding or XOR swizzle is known for it: spread what lanes take over the banks";
-  return result;
+  return fault;
 }
 
 constexpr std::uint64_t warp = models::warp_size;
@@ -226,87 +198,117 @@ void add(LineCost& line, const Pattern& pattern) {
 void judge_lanes(LineCost& line, const KernelCost& kernel) {
   constexpr double idle_share = 0.1, kernel_share = 0.01;
   const bool matrix = line.operation == Op::matrix_load || line.operation == Op::matrix_store;
-  const auto all_lanes = static_cast<double>(line.accesses * warp);
-  if (matrix || static_cast<double>(line.active_lanes) > (1 - idle_share) * all_lanes ||
-      static_cast<double>(line.accesses) < kernel_share * static_cast<double>(kernel.kept_accesses))
+  const auto lanes = static_cast<double>(line.active_lanes);
+  const auto accesses = static_cast<double>(line.accesses);
+  if (matrix || lanes > (1 - idle_share) * accesses * warp ||
+      accesses < kernel_share * static_cast<double>(kernel.kept_accesses))
     return;
-  Fault fault;
-  fault.rule = Rule::partial_warp;
-  fault.what = fmt::format("{:.1f} of 32 lanes active", static_cast<double>(line.active_lanes) /
-                                                            static_cast<double>(line.accesses));
-  fault.accesses = line.accesses;
-  fault.saved = line.accesses - (line.active_lanes + warp - 1) / warp;
-  if (kernel.threads_per_block % warp != 0)
-    fault.fix = fmt::format(
-        "blocks of {} threads leave the last warp partly empty: take a multiple "
-        "of 32",
-        kernel.threads_per_block);
-  else
-    fault.fix = "let neighbouring threads do the work, so that the other warps skip it";
-  add_fault(line, fault);
+  const std::string fix =
+      kernel.threads_per_block % warp == 0
+          ? "let neighbouring threads do the work, so that the other warps skip it"
+          : fmt::format(
+                "blocks of {} threads leave the last warp partly empty: take a multiple of 32",
+                kernel.threads_per_block);
+  add_fault(line, {Rule::partial_warp, fmt::format("{:.1f} of 32 lanes active", lanes / accesses),
+                   fix, line.accesses - (line.active_lanes + warp - 1) / warp, line.accesses});
 }
 
 /// One kernel over all its launches, in all processes.
-struct Collected {
-  KernelCost cost;
-  using Key = std::tuple<std::string, unsigned, std::uint64_t, Space, Op, std::uint32_t>;
-  std::map<Key, LineCost> lines;
+struct Collected : KernelCost {
+  /// A source line, or an instruction without one.
+  using Place = std::tuple<std::string, unsigned, std::uint64_t>;
+  std::map<std::tuple<Place, Space, Op, std::uint32_t>, LineCost> by_place;
+  std::map<Place, Waiting> waits;
 };
 
+Collected::Place place_of(const std::optional<SourceLine>& source, std::uint64_t offset) {
+  if (!source) return {"", 0, offset};
+  return {source->file, source->line, 0};
+}
+
 void add_launch(Collected& kernel, const Launch& launch, const FindLine& find_line) {
-  KernelCost& cost = kernel.cost;
-  const std::uint64_t blocks = std::uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
-  cost.recorded_launches += 1;
-  cost.blocks += blocks;
-  cost.recorded_blocks += (blocks + launch.every - 1) / launch.every;
-  cost.threads_per_block = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
-  cost.accesses += launch.counted;
-  cost.kept_accesses += launch.kept;
-  cost.recording_s += 1e-9 * static_cast<double>(launch.nanoseconds);
+  kernel.recorded_launches += 1;
+  kernel.blocks += launch.blocks;
+  kernel.recorded_blocks += (launch.blocks + launch.every - 1) / launch.every;
+  kernel.threads_per_block = launch.threads;
+  kernel.accesses += launch.counted;
+  kernel.kept_accesses += launch.kept;
+  kernel.recording_s += 1e-9 * static_cast<double>(launch.nanoseconds);
   std::map<std::uint64_t, std::optional<SourceLine>> sources;
   for (const Pattern& pattern : launch.kept_patterns) {
     const auto [source, is_new] = sources.try_emplace(pattern.pc);
     if (is_new && launch.code && pattern.pc < launch.code_bytes)
       source->second = find_line(*launch.code, launch.function, pattern.pc);
-    const std::optional<SourceLine>& at = source->second;
-    const LineCost none{.source = at,
-                        .offset = pattern.pc,
-                        .space = pattern.space,
-                        .operation = pattern.op,
-                        .bytes_per_lane = static_cast<int>(pattern.bytes),
-                        .faults = {}};
-    const Collected::Key key{at ? at->file : "", at ? at->line : 0, at ? 0 : pattern.pc,
-                             pattern.space,      pattern.op,        pattern.bytes};
-    LineCost& line = kernel.lines.try_emplace(key, none).first->second;
-    line.offset = std::min(line.offset, pattern.pc);
+    LineCost& line = kernel.by_place[{place_of(source->second, pattern.pc), pattern.space,
+                                      pattern.op, pattern.bytes}];
+    line.offset = line.accesses == 0 ? pattern.pc : std::min(line.offset, pattern.pc);
+    line.source = source->second;
+    line.space = pattern.space;
+    line.operation = pattern.op;
+    line.bytes_per_lane = static_cast<int>(pattern.bytes);
     add(line, pattern);
   }
 }
 
-Measured measured_of(const std::string& function, Trace& trace) {
-  Measured measured = std::move(trace.measured[function]);
-  for (auto& [place, waiting] : trace.waits[function]) {
+void add_sample(Collected& kernel, const PcSample& sample) {
+  Waiting& waiting = kernel.waits[place_of(sample.source, sample.pc_offset)];
+  waiting.source = sample.source;
+  waiting.offset = sample.pc_offset;
+  for (const auto& [reason, samples] : sample.by_reason) {
+    if (reason == "selected") continue;  // an issue, no waiting
+    waiting.by_reason[reason] += samples;
+    waiting.samples += samples;
+  }
+}
+
+/// Brings what was collected into the order of the pages.
+void finish(Collected& kernel, const std::vector<Counts>& counted) {
+  for (auto& [key, line] : kernel.by_place) {
+    judge_lanes(line, kernel);
+    std::ranges::stable_sort(line.faults, std::greater<>{}, &Fault::saved);
+    kernel.saved += line.saved;
+    add_counts(kernel.recorded, line.space, line.operation, line.cost, line.least);
+    kernel.lines.push_back(std::move(line));
+  }
+  std::ranges::stable_sort(kernel.lines, {}, &LineCost::offset);
+  std::ranges::stable_sort(kernel.lines, std::greater<>{}, &LineCost::saved);
+  Measured& measured = kernel.measured;
+  measured.launches = counted.size();
+  for (const Counts& counts : counted)
+    for (const auto& [role, count] : counts) measured.counts[role] += count;
+  for (auto& [place, waiting] : kernel.waits) {
     if (waiting.samples == 0) continue;
     measured.samples += waiting.samples;
     measured.waits.push_back(std::move(waiting));
   }
   std::ranges::stable_sort(measured.waits, std::greater<>{}, &Waiting::samples);
-  return measured;
 }
 
 }  // namespace
 
-std::string short_name(const std::string& name) {
-  constexpr std::size_t most = 120;
-  return clean(name.size() <= most ? name : name.substr(0, most) + "...");
-}
-
 PatternCost cost_of(const Pattern& pattern) {
-  if (pattern.mask == 0) return {};
+  PatternCost result;
+  if (pattern.mask == 0) return result;
   const WarpAccess access = access_of(pattern);
-  PatternCost result =
-      pattern.space == Space::global ? cost_of_global(access) : cost_of_shared(access);
-  if (pattern.op == Op::atomic) result = {result.cost, result.cost, {}};
+  if (pattern.space == Space::global) {
+    constexpr auto sector = static_cast<int>(models::sector_bytes);
+    result.cost = models::sectors(access);
+    result.least = (models::distinct_bytes(access) + sector - 1) / sector;
+  } else {
+    const models::SharedCost cost = models::shared_cost(access);
+    result.cost = cost.wavefronts;
+    result.least = cost.wavefronts - cost.conflicts;
+  }
+  if (pattern.op == Op::atomic) result.least = result.cost;
+  if (result.cost <= result.least) return result;
+  const Rows rows = rows_of(access);
+  result.fault = pattern.space == Space::global ? global_fault(rows, access)
+                                                : shared_fault(rows, access, result);
+  if (result.fault->fix.empty())
+    result.fault->fix =
+        "no padding or XOR swizzle is known for it: spread what lanes take over the banks";
+  else
+    result.fault->saved = static_cast<unsigned>(result.cost - result.least);
   return result;
 }
 
@@ -320,25 +322,20 @@ Explanation explain(Trace trace, const FindLine& find_line) {
     result.notes.emplace_back("A recording ends in the middle of a launch, which is left out.");
   for (const Launch& launch : trace.launches)
     add_launch(kernels[launch.function], launch, find_line);
-  for (auto& [function, collected] : kernels) {
-    KernelCost& kernel = collected.cost;
+  for (const PcSample& sample : trace.samples)
+    if (const auto kernel = kernels.find(sample.function); kernel != kernels.end())
+      add_sample(kernel->second, sample);
+  for (auto& [function, kernel] : kernels) {
     kernel.function = clean(function);
     kernel.name = clean(source_name(function));
-    kernel.measured = measured_of(function, trace);
     kernel.launches = std::max(kernel.recorded_launches, trace.totals[function]);
-    for (auto& [key, line] : collected.lines) {
-      judge_lanes(line, kernel);
-      std::ranges::stable_sort(line.faults, std::greater<>{}, &Fault::saved);
-      kernel.saved += line.saved;
-      kernel.lines.push_back(std::move(line));
-    }
-    std::ranges::stable_sort(kernel.lines, {}, &LineCost::offset);
-    std::ranges::stable_sort(kernel.lines, std::greater<>{}, &LineCost::saved);
+    finish(kernel, trace.counted[function]);
     if (kernel.kept_accesses < kernel.accesses)
-      result.notes.push_back(fmt::format(
-          "Of {} only the first {} of {} accesses fitted: record fewer --blocks.",
-          short_name(kernel.name), format_count(static_cast<double>(kernel.kept_accesses)),
-          format_count(static_cast<double>(kernel.accesses))));
+      result.notes.push_back(
+          fmt::format("Of {} only the first {} of {} accesses fitted: record fewer --blocks.",
+                      quotable(kernel.name, longest_name),
+                      format_count(static_cast<double>(kernel.kept_accesses)),
+                      format_count(static_cast<double>(kernel.accesses))));
     const auto is_placeless = [](const LineCost& line) { return !line.source; };
     without_lines += std::ranges::any_of(kernel.lines, is_placeless) ? 1 : 0;
     result.kernels.push_back(std::move(kernel));

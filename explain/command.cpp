@@ -1,4 +1,4 @@
-#include "explain/command.h"
+#include "explain/explain.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -111,7 +111,7 @@ Error nothing_recorded(const ExplainArguments& arguments, const Trace& trace) {
   std::vector<std::string> functions;
   constexpr std::size_t most = 5;
   for (const auto& [function, launches] : trace.totals | std::views::take(most))
-    functions.push_back(short_name(source_name(function)));
+    functions.push_back(quotable(source_name(function), longest_name));
   return {ExitCode::incomplete,
           fmt::format("No kernel matches --kernel {}; {} launched {}, for example.",
                       arguments.kernel, program, fmt::join(functions, ", "))};
@@ -170,10 +170,7 @@ ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools) 
   if (bounds.source.empty()) bounds = recorded_bounds(trace.gpus);
   const RunFacts facts{fmt::format("{}", fmt::join(arguments.program, " ")), took.count(),
                        end.describe(), bounds};
-  const std::string page =
-      arguments.format == "json"
-          ? json_of(explanation, facts)
-          : page_of(explanation, facts, arguments.format == "md" ? Format::markdown : Format::text);
+  const std::string page = page_of(explanation, facts, arguments.format);
   if (out)
     out->write(page);
   else

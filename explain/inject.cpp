@@ -1,5 +1,5 @@
 #include <cuda.h>
-#include <dlfcn.h>
+#include <sanitizer.h>
 
 #include <algorithm>
 #include <bit>
@@ -11,11 +11,10 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "explain/injected.h"
-#include "explain/sanitizer_api.h"
-#include "explain/trace.h"
 
 // Loaded into the program by CUDA_INJECTION64_PATH. It patches the module of a launch that is to be
 // recorded, and writes what each warp instruction on memory touched into FOLDER/PID.trace. It never
@@ -24,6 +23,42 @@
 
 namespace fathom::explain {
 namespace {
+
+// clang-format off
+#define FATHOM_FOR_EACH_CALL(X) \
+  X(sanitizerAddPatchesFromFile) X(sanitizerAlloc) X(sanitizerEnableCallback) \
+  X(sanitizerEnableDomain) X(sanitizerGetFunctionPcAndSize) X(sanitizerGetResultString) X(sanitizerMemcpyDeviceToHost) \
+  X(sanitizerMemcpyHostToDeviceAsync) X(sanitizerPatchInstructions) X(sanitizerPatchModule) \
+  X(sanitizerSetLaunchCallbackData) X(sanitizerStreamSynchronize) X(sanitizerSubscribe) \
+  X(sanitizerUnpatchModule)
+// clang-format on
+
+/// Compute Sanitizer's functions, from the user's toolkit.
+struct Api {
+#define FATHOM_DECLARE(name) decltype(&::name) name = nullptr;
+  FATHOM_FOR_EACH_CALL(FATHOM_DECLARE)
+  /// The first that is missing, or null.
+  const char* load(const char* file) {
+    void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return dlerror();
+#define FATHOM_LOAD(name)                                         \
+  name = reinterpret_cast<decltype(name)>(dlsym(library, #name)); \
+  if (name == nullptr) return "it has no " #name;
+    FATHOM_FOR_EACH_CALL(FATHOM_LOAD)
+    return nullptr;
+  }
+};
+Api api;
+
+/// Throws where a call of the API failed.
+void check(SanitizerResult result, const char* call) {
+  if (result == SANITIZER_SUCCESS) return;
+  const char* words = "";
+  api.sanitizerGetResultString(result, &words);
+  throw std::runtime_error(std::string(call) + " failed (" + (words == nullptr ? "?" : words) +
+                           ")");
+}
+#define CHECK(call, ...) check(api.call(__VA_ARGS__), #call)
 
 using Clock = std::chrono::steady_clock;
 
@@ -123,8 +158,8 @@ class Recorder {
     if (node.nodeType != CU_GRAPH_NODE_TYPE_KERNEL) return;
     {
       const std::scoped_lock lock(mutex_);
-      if (!graph_noted_) file_.note("Kernels that a CUDA graph launches are not recorded");
-      graph_noted_ = true;
+      if (!std::exchange(graph_noted_, true))
+        file_.note("Kernels that a CUDA graph launches are not recorded");
     }
     leave_out(node.launchData);
   }
@@ -150,17 +185,14 @@ class Recorder {
       ++seen_[launch.functionName];
     }
     if (!call.record || !is_patched(launch.module)) return leave_out(launch);
-    const std::uint64_t blocks =
-        std::uint64_t{launch.gridDim_x} * launch.gridDim_y * launch.gridDim_z;
     LaunchHead& head = call.head;
-    head.every = blocks_ == 0 ? 1 : static_cast<std::uint32_t>((blocks + blocks_ - 1) / blocks_);
+    head.blocks = std::uint64_t{launch.gridDim_x} * launch.gridDim_y * launch.gridDim_z;
+    head.threads = std::uint64_t{launch.blockDim_x} * launch.blockDim_y * launch.blockDim_z;
+    head.every = blocks_ == 0 ? 1 : (head.blocks + blocks_ - 1) / blocks_;
     // Odd: a power of two would take the first column of most grids alone.
     if (head.every > 1) head.every |= 1;
-    const std::uint32_t grid[] = {launch.gridDim_x, launch.gridDim_y, launch.gridDim_z};
-    const std::uint32_t block[] = {launch.blockDim_x, launch.blockDim_y, launch.blockDim_z};
-    std::copy_n(grid, 3, head.grid);
-    std::copy_n(block, 3, head.block);
-    const Log log{0, call.buffers.capacity, head.every, call.buffers.accesses};
+    const Log log{0, call.buffers.capacity, static_cast<std::uint32_t>(head.every),
+                  call.buffers.accesses};
     CHECK(sanitizerMemcpyHostToDeviceAsync, call.buffers.log, const_cast<Log*>(&log), sizeof log,
           launch.hStream);
     CHECK(sanitizerSetLaunchCallbackData, launch.hLaunch, launch.function, launch.hStream,
@@ -181,8 +213,7 @@ class Recorder {
   /// Nothing is recorded from now on.
   void stop(const std::string& sentence) {
     const std::scoped_lock lock(mutex_);
-    if (!stopped_) file_.note(sentence);
-    stopped_ = true;
+    if (!std::exchange(stopped_, true)) file_.note(sentence);
   }
 
  private:
@@ -204,10 +235,9 @@ class Recorder {
     Log log{};
     CHECK(sanitizerMemcpyDeviceToHost, &log, call.buffers.log, sizeof log, launch.hStream);
     std::vector<Access> accesses(std::min(log.count, call.buffers.capacity));
-    if (!accesses.empty()) {
+    if (!accesses.empty())
       CHECK(sanitizerMemcpyDeviceToHost, accesses.data(), call.buffers.accesses,
             sizeof(Access) * accesses.size(), launch.hStream);
-    }
     std::uint64_t start = 0;
     LaunchHead& head = call.head;
     CHECK(sanitizerGetFunctionPcAndSize, launch.module, call.function.c_str(), &start,
@@ -221,23 +251,21 @@ class Recorder {
     }
     head.counted = log.count;
     head.kept = accesses.size();
-    head.name_bytes = static_cast<std::uint32_t>(call.function.size());
-    head.patterns = static_cast<std::uint32_t>(patterns.size());
+    head.patterns = patterns.size();
     head.nanoseconds = static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - call.start).count());
     const std::scoped_lock lock(mutex_);
     ++recorded_[call.function];
     Module& module = modules_.at(launch.module);
     head.module = module.number;
-    if (!module.code.empty()) {
+    if (!module.code.empty())
       file_.add(RecordKind::module,
                 {TraceFile::bytes_of(module.number), {module.code.data(), module.code.size()}});
-    }
     module.code = {};
-    file_.add(RecordKind::launch, {TraceFile::bytes_of(head),
-                                   call.function,
-                                   {reinterpret_cast<const char*>(patterns.data()),
-                                    sizeof(Pattern) * patterns.size()}});
+    file_.add(RecordKind::launch,
+              {TraceFile::bytes_of(head),
+               {reinterpret_cast<const char*>(patterns.data()), sizeof(Pattern) * patterns.size()},
+               call.function});
   }
 
   /// Patches the modules that have `function`, or takes the patches out: a launch that is not
@@ -311,13 +339,7 @@ Recorder& recorder() {
   return one;
 }
 
-constexpr Sanitizer_CallbackId launch_calls[] = {
-    SANITIZER_CBID_DRIVER_API_cuLaunchKernel,
-    SANITIZER_CBID_DRIVER_API_cuLaunchKernel_ptsz,
-    SANITIZER_CBID_DRIVER_API_cuLaunchCooperativeKernel,
-    SANITIZER_CBID_DRIVER_API_cuLaunchCooperativeKernel_ptsz,
-    SANITIZER_CBID_DRIVER_API_cuLaunchKernelEx,
-    SANITIZER_CBID_DRIVER_API_cuLaunchKernelEx_ptsz};
+constexpr Sanitizer_CallbackId launch_calls[] = FATHOM_LAUNCH_CALLS(SANITIZER_CBID_DRIVER_API_);
 
 void on_event(void*, Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id, const void* data) {
   try {
@@ -336,9 +358,7 @@ void on_event(void*, Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id, c
         recorder().leave(driver_call);
       else
         recorder().enter(driver_call.context,
-                         launch_of(id == SANITIZER_CBID_DRIVER_API_cuLaunchKernelEx ||
-                                       id == SANITIZER_CBID_DRIVER_API_cuLaunchKernelEx_ptsz,
-                                   driver_call.functionParams));
+                         launch_of(launch_calls, id, driver_call.functionParams));
     }
   } catch (const std::exception& error) {
     recorder().stop(error.what());

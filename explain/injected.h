@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <optional>
 #include <regex>
 #include <string>
 #include <string_view>
@@ -30,22 +29,15 @@ inline std::uint64_t number(const char* name) {
   return static_cast<std::uint64_t>(std::atoll(setting(name).c_str()));
 }
 
-/// Which launches are of interest: the first of each kernel whose name is wanted.
-class Wanted {
- public:
-  Wanted() {
-    const std::string kernel = setting("KERNEL");
-    if (!kernel.empty()) kernel_ = std::regex(kernel);
-  }
-  /// Whether `--kernel` finds the function's name, as the source or as the machine code has it.
-  bool has(const std::string& function) const {
-    return !kernel_ || std::regex_search(source_name(function), *kernel_) ||
-           std::regex_search(function, *kernel_);
-  }
+/// Which launches are of interest: the first of each kernel in whose name `--kernel` is found, as
+/// the machine code or as the source has it.
+struct Wanted {
+  const std::regex kernel{setting("KERNEL")};
   const std::uint64_t launches = number("LAUNCHES");  ///< of each
 
- private:
-  std::optional<std::regex> kernel_;
+  bool has(const std::string& function) const {
+    return std::regex_search(function, kernel) || std::regex_search(source_name(function), kernel);
+  }
 };
 
 /// FOLDER/PID.trace, made when there is something to write. It never throws and never prints.
@@ -58,7 +50,7 @@ class TraceFile {
       file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
       write_all({trace_magic, sizeof trace_magic - 1});
     }
-    RecordHead head{kind, 0, 0};
+    RecordHead head{kind, 0};
     for (const std::string_view part : parts) head.bytes += part.size();
     write_all(bytes_of(head));
     for (const std::string_view part : parts) write_all(part);
@@ -113,10 +105,18 @@ struct LaunchCall {
   CUstream stream;
 };
 
-/// By the call's parameters; `extended`: of cuLaunchKernelEx. Only their beginnings, as
-/// generated_cuda_meta.h has them: that header fits one release of cuda.h alone, and the
-/// sanitizer's may come from another.
-inline LaunchCall launch_of(bool extended, const void* parameters) {
+/// The numbers of such calls, of an API that names them by a prefix.
+#define FATHOM_LAUNCH_CALLS(PREFIX)                                                         \
+  {                                                                                         \
+    PREFIX##cuLaunchKernel, PREFIX##cuLaunchKernel_ptsz, PREFIX##cuLaunchCooperativeKernel, \
+        PREFIX##cuLaunchCooperativeKernel_ptsz, PREFIX##cuLaunchKernelEx,                   \
+        PREFIX##cuLaunchKernelEx_ptsz                                                       \
+  }
+
+/// By the call's parameters. Only their beginnings, as generated_cuda_meta.h has them: that header
+/// fits one release of cuda.h alone, and the sanitizer's may come from another.
+template <class Id>
+LaunchCall launch_of(const Id (&calls)[6], std::uint32_t call_id, const void* parameters) {
   struct Plain {  // of cuLaunchCooperativeKernel too
     CUfunction function;
     unsigned grid[3], block[3], shared_memory;
@@ -126,7 +126,7 @@ inline LaunchCall launch_of(bool extended, const void* parameters) {
     const CUlaunchConfig* config;
     CUfunction function;
   };
-  if (extended) {
+  if (call_id == calls[4] || call_id == calls[5]) {
     const auto& call = *static_cast<const Extended*>(parameters);
     return {call.function, call.config->hStream};
   }

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "explain/command.h"
+#include "explain/explain.h"
 #include "harness/counters/cupti_library.h"
 #include "harness/counters/pc_sampling.h"
 #include "harness/toolkit_libraries.h"

@@ -1,6 +1,5 @@
 #include <cuda_runtime.h>
 #include <cupti_driver_cbid.h>
-#include <fmt/format.h>
 
 #include <map>
 #include <memory>
@@ -10,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "explain/explain.h"
 #include "explain/injected.h"
-#include "explain/trace.h"
 #include "harness/counters/cupti_library.h"
 #include "harness/counters/pc_sampling.h"
 #include "harness/counters/range_profiler.h"
@@ -37,6 +36,8 @@ const std::vector<std::string> roles{"global_load_sectors",
                                      "dram_write_bytes",
                                      "gpu_time"};
 
+constexpr CUpti_CallbackId launch_calls[] = FATHOM_LAUNCH_CALLS(CUPTI_DRIVER_TRACE_CBID_);
+
 class Measurer {
  public:
   void subscribe() {
@@ -44,19 +45,14 @@ class Measurer {
     const CuptiLibrary& cupti = cupti_library();
     CUpti_SubscriberHandle subscriber = nullptr;
     check_cupti(cupti.cuptiSubscribe(&subscriber, on_call, this), "cuptiSubscribe");
-    for (const CUpti_CallbackId id :
-         {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
-          CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
-          CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
-          CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz})
+    for (const CUpti_CallbackId id : launch_calls)
       check_cupti(cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id),
                   "cuptiEnableCallback");
   }
 
   /// Nothing is measured from now on.
   void stop(const std::string& sentence) {
-    if (!stopped_) file_.note(sentence);
-    stopped_ = true;
+    if (!std::exchange(stopped_, true)) file_.note(sentence);
   }
 
  private:
@@ -70,9 +66,7 @@ class Measurer {
     const std::scoped_lock lock(self.mutex_);
     try {
       if (call.callbackSite == CUPTI_API_ENTER)
-        self.enter(launch_of(id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx ||
-                                 id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
-                             call.functionParams));
+        self.enter(launch_of(launch_calls, id, call.functionParams));
       else
         self.leave();
     } catch (const std::exception& error) {
@@ -112,21 +106,20 @@ class Measurer {
   void leave() {
     if (function_.empty() || thread_ != std::this_thread::get_id()) return;
     const std::string function = std::exchange(function_, {});
-    if (!stalls_) {
-      std::string text = function + "\n";
-      for (const auto& [role, reading] : counters_->end_kernel())
-        if (reading.value) text += fmt::format("{} {}\n", role, *reading.value);
-      file_.add(RecordKind::counted, {text});
+    if (stalls_) {
+      for (const PcSample& sample : sampler_->end().samples) add(RecordKind::sampled, sample);
       return;
     }
-    for (const PcSample& sample : sampler_->end().samples) {
-      const SourceLine at = sample.source.value_or(SourceLine{});
-      std::string text =
-          fmt::format("{}\n{} {} {}\n", sample.function, sample.pc_offset, at.line, at.file);
-      for (const auto& [reason, samples] : sample.by_reason)
-        text += fmt::format("{} {}\n", reason, samples);
-      file_.add(RecordKind::sampled, {text});
-    }
+    Counts counts;
+    for (const auto& [role, reading] : counters_->end_kernel())
+      if (reading.value) counts[role] = *reading.value;
+    add(RecordKind::counted, std::map<std::string, Counts>{{function, counts}});
+  }
+
+  void add(RecordKind kind, const auto& value) {
+    using Json = nlohmann::ordered_json;
+    const Json json = write_fields(value);
+    file_.add(kind, {json.dump(-1, ' ', false, Json::error_handler_t::replace)});
   }
 
   const bool stalls_ = setting("MEASURE") == "stalls";

@@ -9,9 +9,8 @@
 #include <set>
 #include <sstream>
 
-#include "explain/analysis.h"
+#include "explain/explain.h"
 #include "reports/page/page.h"
-#include "results/document_fields.h"
 #include "results/error.h"
 #include "results/files.h"
 #include "results/text.h"
@@ -22,7 +21,6 @@ FATHOM_FIELDS(explain::Fault, "", "", rule, what, fix, accesses, saved);
 FATHOM_FIELDS(explain::LineCost, "", "", space, operation, bytes_per_lane, accesses, active_lanes);
 FATHOM_FIELDS(explain::KernelCost, "", "", name, function, launches, recorded_launches, blocks,
               recorded_blocks, threads_per_block, accesses, kept_accesses, recording_s);
-FATHOM_FIELDS(explain::Bandwidth, "", "", level, bytes_per_second, bound);
 
 }  // namespace fathom
 
@@ -30,6 +28,7 @@ namespace fathom::explain {
 namespace {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
 
 std::string count(std::uint64_t number) { return format_count(static_cast<double>(number)); }
 
@@ -37,12 +36,7 @@ std::string place(const std::optional<SourceLine>& source, std::uint64_t offset)
   return source ? place_of(*source) : fmt::format("+0x{:04x}", offset);
 }
 
-nlohmann::ordered_json place_json(const std::optional<SourceLine>& source, std::uint64_t offset) {
-  if (!source) return {{"file", nullptr}, {"line", nullptr}, {"offset", offset}};
-  return {{"file", clean(source->file)}, {"line", source->line}, {"offset", offset}};
-}
-
-double counted_of(const std::map<std::string, double>& counts, const std::string& role) {
+double counted_of(const Counts& counts, const std::string& role) {
   const auto found = counts.find(role);
   return found == counts.end() ? 0 : found->second;
 }
@@ -61,6 +55,13 @@ constexpr Level levels[] = {{"DRAM", "dram.bandwidth", {"dram_read_bytes", "dram
                              128}};
 
 double seconds(const Measured& measured) { return 1e-9 * counted_of(measured.counts, "gpu_time"); }
+
+/// What moved at a level of the memory in a second, and what this GPU can move there.
+struct Bandwidth {
+  const char* level;
+  double moved;
+  std::optional<double> bound;  ///< none: not measured
+};
 
 /// A wavefront of shared memory counts as if it took all banks.
 std::vector<Bandwidth> bandwidths_of(const Measured& measured, const Bounds& bounds) {
@@ -89,14 +90,6 @@ std::string rates_line(const Measured& measured, const Bounds& bounds) {
                      fmt::join(parts, ", "));
 }
 
-/// Sums over all recorded accesses: what the counters must say if all blocks were recorded.
-std::map<std::string, double> recorded_counts(const KernelCost& kernel) {
-  std::map<std::string, double> counts;
-  for (const LineCost& line : kernel.lines)
-    add_counts(counts, line.space, line.operation, line.cost, line.least);
-  return counts;
-}
-
 /// "12,288 sectors of global loads", ...; "98,304 wavefronts of shared loads (95,232 conflicts)".
 std::string counters_line(const KernelCost& kernel) {
   const auto& counts = kernel.measured.counts;
@@ -116,11 +109,10 @@ std::string counters_line(const KernelCost& kernel) {
                      kernel.measured.launches == kernel.recorded_launches;
   if (!whole) return line + "; the recording is of a part (all of it: --blocks 0)";
   std::vector<std::string> others;
-  const std::map<std::string, double> recorded = recorded_counts(kernel);
   for (const auto& [role, counted] : counts) {
     const bool both = role.starts_with("global_") || role.starts_with("shared_");
-    if (both && counted_of(recorded, role) != counted)
-      others.push_back(fmt::format("{} {}", format_count(counted_of(recorded, role)), role));
+    if (both && counted_of(kernel.recorded, role) != counted)
+      others.push_back(fmt::format("{} {}", format_count(counted_of(kernel.recorded, role)), role));
   }
   return line + (others.empty() ? "; the recording says the same"
                                 : fmt::format("; recorded: {}", fmt::join(others, ", ")));
@@ -143,21 +135,6 @@ std::string waits_line(const Measured& measured) {
 
 const char* unit_of(Space space) { return space == Space::global ? "sectors" : "wavefronts"; }
 
-/// With what the recording took of it: what the program would have taken without, at best.
-std::string slowdown(const Explanation& explanation, const RunFacts& run) {
-  double recording = 0;
-  for (const KernelCost& kernel : explanation.kernels) recording += kernel.recording_s;
-  return fmt::format("{} ran {} and ended with {}; recording took {} of that.", run.command,
-                     format_time(run.seconds), run.end, format_time(recording));
-}
-
-std::string sampled(const KernelCost& kernel) {
-  return fmt::format("{} of {} launches, {} of their {} blocks of {} threads; {} accesses by warps",
-                     count(kernel.recorded_launches), count(kernel.launches),
-                     count(kernel.recorded_blocks), count(kernel.blocks),
-                     count(kernel.threads_per_block), count(kernel.kept_accesses));
-}
-
 std::string saving(const LineCost& line, const Fault& fault) {
   if (fault.saved == 0) return "";
   const bool lanes = fault.rule == Rule::partial_warp;
@@ -167,27 +144,26 @@ std::string saving(const LineCost& line, const Fault& fault) {
                      format_percent(static_cast<double>(fault.saved) / static_cast<double>(from)));
 }
 
-nlohmann::ordered_json line_json(const LineCost& line) {
-  nlohmann::ordered_json json = place_json(line.source, line.offset);
-  json.update(write_fields(line));
-  json[unit_of(line.space)] = line.cost;
-  json[fmt::format("least_{}", unit_of(line.space))] = line.least;
-  json["faults"] = write_fields(line.faults);
-  return json;
+/// Also notes the file among those that the answer takes along.
+Json place_json(const std::optional<SourceLine>& source, std::uint64_t offset,
+                std::set<std::string>& files) {
+  if (!source) return {{"file", nullptr}, {"line", nullptr}, {"offset", offset}};
+  files.insert(source->file);
+  return {{"file", clean(source->file)}, {"line", source->line}, {"offset", offset}};
 }
 
-nlohmann::ordered_json measured_json(const KernelCost& kernel, const Bounds& bounds) {
+Json measured_json(const KernelCost& kernel, const Bounds& bounds, std::set<std::string>& files) {
   const Measured& measured = kernel.measured;
   if (measured.launches == 0 && measured.samples == 0) return nullptr;
-  nlohmann::ordered_json json{{"launches", measured.launches},
-                              {"seconds", seconds(measured)},
-                              {"counters", measured.counts},
-                              {"recorded", recorded_counts(kernel)},
-                              {"bandwidths", write_fields(bandwidths_of(measured, bounds))},
-                              {"samples", measured.samples},
-                              {"waits", nlohmann::ordered_json::array()}};
+  Json json{{"launches", measured.launches}, {"seconds", seconds(measured)},
+            {"counters", measured.counts},   {"recorded", kernel.recorded},
+            {"bandwidths", Json::array()},   {"samples", measured.samples},
+            {"waits", Json::array()}};
+  for (const auto& [level, moved, bound] : bandwidths_of(measured, bounds))
+    json["bandwidths"].push_back(
+        {{"level", level}, {"bytes_per_second", moved}, {"bound", write_fields(bound)}});
   for (const Waiting& waiting : measured.waits) {
-    auto& one = json["waits"].emplace_back(place_json(waiting.source, waiting.offset));
+    Json& one = json["waits"].emplace_back(place_json(waiting.source, waiting.offset, files));
     one["samples"] = waiting.samples;
     one["share"] = static_cast<double>(waiting.samples) / static_cast<double>(measured.samples);
     one["reasons"] = waiting.by_reason;
@@ -195,17 +171,52 @@ nlohmann::ordered_json measured_json(const KernelCost& kernel, const Bounds& bou
   return json;
 }
 
-constexpr std::size_t most_bytes = 1u << 20;
-
-std::string clean_lines(const std::string& text) {
-  std::istringstream lines(text);
+/// A source file's text as it is now; nothing for one that is too large or cannot be read, which
+/// the answer does without.
+std::optional<std::string> text_of(const std::string& file) try {
+  constexpr std::size_t most_bytes = 1u << 20;
+  std::error_code none;
+  // A device or a pipe would be waited for.
+  if (!fs::is_regular_file(file, none)) return std::nullopt;
+  const std::string text = read_file_up_to(file, most_bytes);
+  std::istringstream lines{std::string(without_byte_order_mark(text))};
   std::string out;
-  for (std::string line; std::getline(lines, line);) {
+  for (std::string line; std::getline(lines, line); out += "\n") {
     if (line.ends_with('\r')) line.pop_back();
-    for (std::size_t tab; (tab = line.find('\t')) != line.npos;) line.replace(tab, 1, "    ");
-    out += clean(line) + "\n";
+    std::string spaced;
+    for (const char c : line) spaced.append(c == '\t' ? 4 : 1, c == '\t' ? ' ' : c);
+    out += clean(spaced);
   }
   return out;
+} catch (const Error&) {
+  return std::nullopt;
+}
+
+std::string json_of(const Explanation& explanation, const RunFacts& run) {
+  Json document{{"format", reports::explained_format},
+                {"command", clean(run.command)},
+                {"seconds", run.seconds},
+                {"end", run.end},
+                {"notes", explanation.notes},
+                {"kernels", Json::array()},
+                {"sources", Json::array()}};
+  std::set<std::string> files;
+  for (const KernelCost& kernel : explanation.kernels) {
+    Json& json = document["kernels"].emplace_back(write_fields(kernel));
+    json["lines"] = Json::array();
+    for (const LineCost& line : kernel.lines) {
+      Json& one = json["lines"].emplace_back(place_json(line.source, line.offset, files));
+      one.update(write_fields(line));
+      one[unit_of(line.space)] = line.cost;
+      one[fmt::format("least_{}", unit_of(line.space))] = line.least;
+      one["faults"] = write_fields(line.faults);
+    }
+    json["measured"] = measured_json(kernel, run.bounds, files);
+  }
+  for (const std::string& file : files)
+    if (const auto text = text_of(file))
+      document["sources"].push_back({{"file", clean(file)}, {"text", *text}});
+  return document.dump(2) + "\n";
 }
 
 }  // namespace
@@ -218,8 +229,7 @@ Bounds bounds_of(const Document& atlas, const std::string& source) {
   return bounds;
 }
 
-void add_counts(std::map<std::string, double>& counts, Space space, Op op, std::uint64_t cost,
-                std::uint64_t least) {
+void add_counts(Counts& counts, Space space, Op op, std::uint64_t cost, std::uint64_t least) {
   // No counter of these six has what cp.async writes, nor atomics.
   if (op == Op::atomic || op == Op::async_write) return;
   const bool load = op == Op::load || op == Op::async_read || op == Op::matrix_load;
@@ -232,105 +242,64 @@ void add_counts(std::map<std::string, double>& counts, Space space, Op op, std::
   }
 }
 
-std::vector<std::string> measured_lines(const KernelCost& kernel, const Bounds& bounds) {
-  const Measured& measured = kernel.measured;
-  std::vector<std::string> lines;
-  if (seconds(measured) > 0) lines.push_back(rates_line(measured, bounds));
-  if (measured.launches != 0) lines.push_back(counters_line(kernel));
-  if (measured.samples != 0) lines.push_back(waits_line(measured));
-  return lines;
-}
-
-std::string page_of(const Explanation& explanation, const RunFacts& run, Format format) {
-  const bool markdown = format == Format::markdown;
+std::string page_of(const Explanation& explanation, const RunFacts& run,
+                    const std::string& format) {
+  if (format == "json") return json_of(explanation, run);
+  const bool markdown = format == "md";
   const char *const heading = markdown ? "\n### " : "\n", *const item = markdown ? "- " : "  ",
                     *const under = markdown ? "  - " : "      ";
-  std::string page = slowdown(explanation, run) + "\n";
-  for (const std::string& note : explanation.notes) page += note + "\n";
+  double recording = 0;
+  for (const KernelCost& kernel : explanation.kernels) recording += kernel.recording_s;
+  std::string page =
+      fmt::format("{} ran {} and ended with {}; recording took {} of that.\n", run.command,
+                  format_time(run.seconds), run.end, format_time(recording));
+  const auto add = [&](const char* mark, const std::string& text) { page += mark + text + "\n"; };
+  for (const std::string& note : explanation.notes) add("", note);
   if (!run.bounds.source.empty())
-    page += fmt::format("What this GPU can move is as measured in {}.\n", run.bounds.source);
+    add("", fmt::format("What this GPU can move is as measured in {}.", run.bounds.source));
   std::size_t without_access = 0;
   for (const KernelCost& kernel : explanation.kernels) {
     if (kernel.lines.empty()) {
       ++without_access;
       continue;
     }
-    page += fmt::format("{}{}\n{}{}\n", heading, short_name(kernel.name), markdown ? "\n" : "  ",
-                        sampled(kernel));
-    if (markdown) page += "\n";
-    for (const std::string& line : measured_lines(kernel, run.bounds))
-      page += fmt::format("{}{}\n", item, line);
+    add(heading, quotable(kernel.name, longest_name));
+    add(markdown ? "\n" : "  ",
+        fmt::format(
+            "{} of {} launches, {} of their {} blocks of {} threads; {} accesses by warps{}",
+            count(kernel.recorded_launches), count(kernel.launches), count(kernel.recorded_blocks),
+            count(kernel.blocks), count(kernel.threads_per_block), count(kernel.kept_accesses),
+            markdown ? "\n" : ""));
+    const Measured& measured = kernel.measured;
+    if (seconds(measured) > 0) add(item, rates_line(measured, run.bounds));
+    if (measured.launches != 0) add(item, counters_line(kernel));
+    if (measured.samples != 0) add(item, waits_line(measured));
     std::size_t clean_lines = 0;
     for (const LineCost& line : kernel.lines) {
       if (line.faults.empty()) {
         ++clean_lines;
         continue;
       }
-      page +=
-          fmt::format("{}{}  {} {} of {} B: {} by {:.1f} lanes; {} {}, at least {}\n", item,
+      add(item,
+          fmt::format("{}  {} {} of {} B: {} by {:.1f} lanes; {} {}, at least {}",
                       place(line.source, line.offset), to_string(line.space),
                       to_string(line.operation), line.bytes_per_lane, count(line.accesses),
                       static_cast<double>(line.active_lanes) / static_cast<double>(line.accesses),
-                      count(line.cost), unit_of(line.space), count(line.least));
+                      count(line.cost), unit_of(line.space), count(line.least)));
       constexpr std::size_t most = 3;  // a gather has hundreds of kinds
       for (std::size_t i = 0; i < std::min(most, line.faults.size()); ++i) {
         const Fault& fault = line.faults[i];
-        page += fmt::format("{}{}: {}\n{}fix: {}{}\n", under, to_string(fault.rule), fault.what,
-                            under, fault.fix, saving(line, fault));
+        add(under, fmt::format("{}: {}", to_string(fault.rule), fault.what));
+        add(under, fmt::format("fix: {}{}", fault.fix, saving(line, fault)));
       }
       if (line.faults.size() > most)
-        page +=
-            fmt::format("{}and {} more kinds of such faults\n", under, line.faults.size() - most);
+        add(under, fmt::format("and {} more kinds of such faults", line.faults.size() - most));
     }
-    if (clean_lines != 0)
-      page += fmt::format("{}{} without a fault\n", item, counted(clean_lines, "line"));
+    if (clean_lines != 0) add(item, counted(clean_lines, "line") + " without a fault");
   }
   if (without_access != 0)
-    page += fmt::format("\n{} accessed no memory in the blocks recorded.\n",
-                        counted(without_access, "kernel"));
+    add("\n", counted(without_access, "kernel") + " accessed no memory in the blocks recorded.");
   return page;
-}
-
-std::string json_of(const Explanation& explanation, const RunFacts& run) {
-  nlohmann::ordered_json document{{"format", reports::explained_format},
-                                  {"command", clean(run.command)},
-                                  {"seconds", run.seconds},
-                                  {"end", run.end},
-                                  {"notes", explanation.notes},
-                                  {"kernels", nlohmann::ordered_json::array()},
-                                  {"sources", nlohmann::ordered_json::array()}};
-  for (const KernelCost& kernel : explanation.kernels) {
-    auto& json = document["kernels"].emplace_back(write_fields(kernel));
-    auto& lines = json["lines"] = nlohmann::ordered_json::array();
-    for (const LineCost& line : kernel.lines) lines.push_back(line_json(line));
-    json["measured"] = measured_json(kernel, run.bounds);
-  }
-  for (const auto& [file, text] : sources_of(explanation))
-    document["sources"].push_back({{"file", clean(file)}, {"text", text}});
-  return document.dump(2) + "\n";
-}
-
-std::map<std::string, std::string> sources_of(const Explanation& explanation) {
-  std::set<std::string> wanted;
-  for (const KernelCost& kernel : explanation.kernels) {
-    for (const LineCost& line : kernel.lines)
-      if (line.source) wanted.insert(line.source->file);
-    for (const Waiting& waiting : kernel.measured.waits)
-      if (waiting.source) wanted.insert(waiting.source->file);
-  }
-  std::map<std::string, std::string> sources;
-  for (const std::string& file : wanted) {
-    std::error_code none;
-    // A device or a pipe would be waited for.
-    if (!fs::is_regular_file(file, none)) continue;
-    try {
-      const std::string text = read_file_up_to(file, most_bytes);
-      sources[file] = clean_lines(std::string(without_byte_order_mark(text)));
-    } catch (const Error&) {
-      // Too large, or not to be read by this user: the answer does without.
-    }
-  }
-  return sources;
 }
 
 }  // namespace fathom::explain

@@ -161,7 +161,7 @@ void find_absent(Fleet& fleet) {
           if (have + lack.size() < fewest_peers || have <= lack.size()) continue;
           for (GpuSummary* gpu : lack) {
             std::erase_if(gpu->missing, [&](const MissingFigure& m) {  // a name without any figure
-              return m.figure == name && m.when.empty();
+              return m.metric == name && m.when.empty();
             });
             gpu->missing.push_back({name, state, "none, and cards of its kind have one"});
           }
@@ -173,7 +173,7 @@ void find_absent(Fleet& fleet) {
 /// "missing: copy/best together (0 B/s is no measurement) and 2 more"
 std::string missing_text(const std::vector<MissingFigure>& missing) {
   return "missing: " + first_of(missing, 3, [](const MissingFigure& m) {
-           return fmt::format("{}{}{} ({})", m.figure, m.when.empty() ? "" : " ", m.when, m.reason);
+           return fmt::format("{}{}{} ({})", m.metric, m.when.empty() ? "" : " ", m.when, m.reason);
          });
 }
 
@@ -191,7 +191,7 @@ void check(GpuSummary& gpu, const std::vector<MetricName>& metrics) {
   drop_below(0, h.uncorrected_ecc_errors, h.remapped_rows, h.other_processes);
   if (gpu.missing.empty()) return;
   std::ranges::sort(gpu.missing, {},
-                    [](const MissingFigure& m) { return std::tie(m.figure, m.when); });
+                    [](const MissingFigure& m) { return std::tie(m.metric, m.when); });
   gpu.reason += (gpu.reason.empty() ? "" : "; ") + missing_text(gpu.missing);
   if (gpu.status == GpuStatus::complete) gpu.status = GpuStatus::partial;
   if (gpu.exit_code == 0) gpu.exit_code = to_int(ExitCode::incomplete);

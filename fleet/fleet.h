@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "results/document.h"
@@ -82,7 +83,7 @@ struct PhaseTimes {
 
 /// A figure that is not there though it should be, and why.
 struct MissingFigure {
-  std::string figure;  ///< the metric's name
+  std::string metric;  ///< its name
   std::string when;    ///< "alone", "together"
   std::string reason;  ///< a clause
 };
@@ -256,11 +257,8 @@ std::vector<Group> groups_of(const Fleet& fleet);
 /// A setting in which cards of one model differ.
 struct DifferingSetting {
   std::string model, name;
-  struct Value {
-    std::string value;
-    std::vector<std::size_t> gpus;  ///< places in Fleet::gpus
-  };
-  std::vector<Value> values;  ///< the most frequent first
+  /// Each with the places of its cards in Fleet::gpus, the most frequent first.
+  std::vector<std::pair<std::string, std::vector<std::size_t>>> values;
 };
 
 std::vector<DifferingSetting> differing_settings(const Fleet& fleet);

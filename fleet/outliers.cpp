@@ -286,9 +286,9 @@ std::vector<DifferingSetting> differing_settings(const Fleet& fleet) {
   for (const auto& [key, values] : all) {
     if (values.size() < 2) continue;
     auto& setting = differing.emplace_back(DifferingSetting{key.first, key.second, {}});
-    for (const auto& [value, gpus] : values) setting.values.push_back({value, gpus});
+    setting.values.assign(values.begin(), values.end());
     std::ranges::stable_sort(setting.values, std::greater{},
-                             [](const auto& value) { return value.gpus.size(); });
+                             [](const auto& value) { return value.second.size(); });
   }
   return differing;
 }

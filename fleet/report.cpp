@@ -95,7 +95,7 @@ void write_settings(Page& page, const Fleet& fleet) {
       table.add_row(
           {escape_text(model), escape_text(setting), escape_text(value),
            std::to_string(gpus.size()),
-           value == values.front().value ? "most" : escape_text(first_of(gpus, 4, name))});
+           value == values.front().first ? "most" : escape_text(first_of(gpus, 4, name))});
   if (table.rows() == 0) return;
   page.heading(2, "Settings that differ", "settings");
   page.table("Of the cards of one model, the most frequent first", table);

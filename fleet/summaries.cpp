@@ -42,10 +42,7 @@ inline constexpr auto fields_of<fleet::GpuSummary> =
                            counters_of, settings, health, elapsed_s),
                {"run", "no_counters", "counters_of"});
 
-template <>
-inline constexpr auto fields_of<fleet::MissingFigure> = field_list(
-    "", "", field("metric", &fleet::MissingFigure::figure),
-    field("when", &fleet::MissingFigure::when), field("reason", &fleet::MissingFigure::reason));
+FATHOM_FIELDS(fleet::MissingFigure, "", "", metric, when, reason);
 FATHOM_FIELDS(fleet::Problem, "", "", what, reason, exit_code);
 FATHOM_FIELDS(fleet::LinkFact, "", "", id, subject, quantity, unit, better, value, bound,
               bound_source, reason);

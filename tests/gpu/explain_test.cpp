@@ -6,8 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "explain/analysis.h"
-#include "explain/trace.h"
+#include "explain/explain.h"
 #include "harness/counters/range_profiler.h"
 #include "tests/gpu/explain_kernels.h"
 #include "tests/testing.h"
@@ -17,8 +16,6 @@ using namespace fathom;
 using namespace fathom::explain;
 
 namespace {
-
-using Counts = std::map<std::string, double>;  ///< by role
 
 const std::vector<std::string> counted_roles{"global_load_sectors",    "global_store_sectors",
                                              "shared_load_wavefronts", "shared_store_wavefronts",
@@ -47,7 +44,7 @@ std::map<int, Counts> recorded() {
     int entry = -1;
     for (const Launch& launch : trace.launches) {
       if (launch.function.find("explain_marker") != std::string::npos) {
-        const int marked = static_cast<int>(launch.grid[0]) - 1;
+        const int marked = static_cast<int>(launch.blocks) - 1;
         entry = entry == marked ? -1 : marked;
       } else if (entry != -1) {
         REQUIRE(launch.kept == launch.counted);

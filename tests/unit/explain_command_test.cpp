@@ -1,5 +1,4 @@
-#include "explain/analysis.h"
-#include "explain/command.h"
+#include "explain/explain.h"
 #include "tests/golden/golden.h"
 #include "tests/testing.h"
 #include "tests/unit/explain_trace.h"
@@ -77,11 +76,11 @@ TraceBytes two_kernels() {
   return trace;
 }
 
-/// What CUPTI counted of a launch, behind its function's name.
-const std::string counters =
-    "\nglobal_load_sectors 80\nglobal_store_sectors 0\nshared_load_wavefronts 640\n"
-    "shared_load_conflicts 620\ndram_read_bytes 1000000\ndram_write_bytes 1000000\n"
-    "l2_read_sectors 80\ngpu_time 2000\n";
+/// What CUPTI counted of a launch.
+const Counts counters{{"global_load_sectors", 80},     {"global_store_sectors", 0},
+                      {"shared_load_wavefronts", 640}, {"shared_load_conflicts", 620},
+                      {"dram_read_bytes", 1e6},        {"dram_write_bytes", 1e6},
+                      {"l2_read_sectors", 80},         {"gpu_time", 2000}};
 
 std::optional<SourceLine> offset_as_line(const std::vector<char>& code, const std::string&,
                                          std::uint64_t offset) {
@@ -126,26 +125,26 @@ TEST_CASE("The pages of a recording say what was sampled and measured, the line 
                               pattern(Space::global, Op::load, 4, strided(4), 16, 8)});
   trace.launch(std::string(200, 'f'), {pattern(Space::global, Op::load, 4, strided(16))});
   trace.launch("idle", {});
-  trace.counted("g" + counters);
+  trace.counted("g", counters);
   // Issues are no waiting.
-  trace.sampled("g\n16 7 app.cu\nlong_scoreboard 50\nselected 900\n");
-  trace.sampled("g\n48 7 app.cu\nbarrier 10\n");
-  trace.sampled("g\n80 0 \nwait 40\n");
-  trace.sampled("g\n96 9 app.cu\nselected 5\n");
+  trace.sampled({"g", 16, {{"long_scoreboard", 50}, {"selected", 900}}, SourceLine{"app.cu", 7}});
+  trace.sampled({"g", 48, {{"barrier", 10}}, SourceLine{"app.cu", 7}});
+  trace.sampled({"g", 80, {{"wait", 40}}, {}});
+  trace.sampled({"g", 96, {{"selected", 5}}, SourceLine{"app.cu", 9}});
+  trace.sampled({"not recorded", 16, {{"wait", 40}}, {}});
   const RunFacts run{"./app -n 3", 1.5, "exit status 0", {{{"DRAM", 4e12}}, "atlas.json"}};
   std::string all;
   for (const FindLine& find_line : {FindLine(offset_as_line), FindLine(test::no_line)}) {
     const Explanation found = explanation_of(trace.bytes, find_line);
-    for (const Format format : {Format::text, Format::markdown})
-      all += page_of(found, run, format) + "\n";
-    all += json_of(found, run);
+    for (const char* format : {"text", "md"}) all += page_of(found, run, format) + "\n";
+    all += page_of(found, run, "json");
   }
   check_golden(FATHOM_SOURCE_DIR "/tests/golden/explain.txt", all);
 }
 
 TEST_CASE("A counter that disagrees with the recording is named", "[explain]") {
-  std::string other = counters;
-  other.replace(other.find("wavefronts 640"), 14, "wavefronts 650");
+  Counts other = counters;
+  other["shared_load_wavefronts"] = 650;
   // Half the blocks say nothing about the whole, nor where other launches were counted.
   for (const auto& [every, launches, counted, said] :
        {std::tuple(1, 1, counters, "; the recording says the same"),
@@ -157,19 +156,17 @@ TEST_CASE("A counter that disagrees with the recording is named", "[explain]") {
                  {pattern(Space::global, Op::load, 4, strided(4), 16, 20),
                   pattern(Space::shared, Op::load, 4, strided(128), 32, 20)},
                  64, every);
-    for (int launch = 0; launch < launches; ++launch) trace.counted("f" + counted);
-    const Explanation found = explanation_of(trace.bytes);
-    CHECK_THAT(measured_lines(found.kernels.at(0), {}).at(1), contains(said));
+    for (int launch = 0; launch < launches; ++launch) trace.counted("f", counted);
+    CHECK_THAT(page_of(explanation_of(trace.bytes), {}, "text"), contains(said));
   }
 }
 
 TEST_CASE("A damaged measurement is refused", "[explain]") {
-  TraceBytes many, negative, placeless;
-  many.counted("f\nglobal_load_sectors many\n");
-  negative.counted("f\ngpu_time -1\n");
-  placeless.sampled("f\nnowhere\n");
-  for (const TraceBytes& measured : {many, negative, placeless})
-    CHECK_THROWS_AS(test::read({measured.bytes}), Error);
+  for (const char* text : {"", "7", "{\"f\": 7}", "{\"f\": {\"gpu_time\": \"many\"}}"}) {
+    TraceBytes damaged;
+    damaged.counted(text);
+    CHECK_THROWS_AS(test::read({damaged.bytes}), Error);
+  }
 }
 
 TEST_CASE("What the GPU can move is taken from a result's facts", "[explain]") {

@@ -6,8 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "explain/analysis.h"
-#include "explain/trace.h"
+#include "explain/explain.h"
 #include "tests/unit/test_folder.h"
 
 namespace fathom::test {
@@ -45,8 +44,13 @@ class TraceBytes {
     add(explain::RecordKind::total, raw(launches) + std::string(function));
   }
   void gpu(std::string_view name) { add(explain::RecordKind::gpu, std::string(name)); }
-  void counted(const std::string& lines) { add(explain::RecordKind::counted, lines); }
-  void sampled(const std::string& lines) { add(explain::RecordKind::sampled, lines); }
+  void counted(const std::string& json) { add(explain::RecordKind::counted, json); }
+  void counted(const std::string& function, const explain::Counts& counts) {
+    counted(write_fields(std::map<std::string, explain::Counts>{{function, counts}}).dump());
+  }
+  void sampled(const PcSample& sample) {
+    add(explain::RecordKind::sampled, write_fields(sample).dump());
+  }
   /// 10 blocks of `threads` threads, of which one in `every` was recorded.
   void launch(std::string_view function, const std::vector<explain::Pattern>& patterns,
               std::uint32_t threads = 64, std::uint32_t every = 2) {
@@ -56,14 +60,13 @@ class TraceBytes {
     for (const explain::Pattern& one : patterns) head.kept += one.count;
     head.counted = head.kept;
     head.nanoseconds = 2'000'000;
-    head.grid[0] = 10, head.grid[1] = head.grid[2] = 1;
-    head.block[0] = threads, head.block[1] = head.block[2] = 1;
+    head.blocks = 10;
+    head.threads = threads;
     head.every = every;
-    head.name_bytes = static_cast<std::uint32_t>(function.size());
-    head.patterns = static_cast<std::uint32_t>(patterns.size());
-    std::string body = raw(head) + std::string(function);
+    head.patterns = patterns.size();
+    std::string body = raw(head);
     for (const explain::Pattern& one : patterns) body += raw(one);
-    add(explain::RecordKind::launch, body);
+    add(explain::RecordKind::launch, body + std::string(function));
   }
   std::string bytes = explain::trace_magic;
 
@@ -73,7 +76,7 @@ class TraceBytes {
     return {reinterpret_cast<const char*>(&value), sizeof value};
   }
   void add(explain::RecordKind kind, const std::string& body) {
-    bytes += raw(explain::RecordHead{kind, 0, body.size()}) + body;
+    bytes += raw(explain::RecordHead{kind, body.size()}) + body;
   }
 };
 

@@ -9,7 +9,6 @@
 #include <cctype>
 #include <stdexcept>
 
-#include "models/roofline.h"
 #include "reports/sections.h"
 #include "results/document_io.h"
 #include "results/fail.h"

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
@@ -8,9 +9,11 @@
 #include <vector>
 
 #include "explain/trace.h"
-#include "results/document.h"
+#include "results/document_fields.h"
+#include "tools/command_line.h"
 
-// What a recording says: the cost of each access, of each source line, and the pages of them all.
+// What a recording says: the cost of each access and of each source line, the pages of them all,
+// and the command.
 
 namespace fathom::explain {
 
@@ -55,6 +58,22 @@ struct LineCost {
   std::vector<Fault> faults;       ///< most costly first
 };
 
+/// Where warps waited: a source line, or an instruction without one.
+struct Waiting {
+  std::optional<SourceLine> source;
+  std::uint64_t offset = 0;   ///< of the instruction, in bytes
+  std::uint64_t samples = 0;  ///< in which a warp waited there
+  std::map<std::string, std::uint64_t> by_reason;
+};
+
+/// What CUPTI measured of a kernel, in further runs of the program.
+struct Measured {
+  std::uint64_t launches = 0;  ///< counted
+  Counts counts;               ///< all launches together
+  std::vector<Waiting> waits;  ///< most samples first
+  std::uint64_t samples = 0;   ///< in which a warp waited
+};
+
 struct KernelCost {
   std::string function;  ///< as the machine code names it, in clean text
   std::string name;      ///< as the source does
@@ -65,6 +84,7 @@ struct KernelCost {
   double recording_s = 0;
   std::vector<LineCost> lines;  ///< by what can be saved, then by offset
   std::uint64_t saved = 0;      ///< by the fixes of all lines
+  Counts recorded;              ///< what the counters must say if all blocks were recorded
   Measured measured;            ///< if it was asked for
 };
 
@@ -79,12 +99,11 @@ using FindLine = std::function<std::optional<SourceLine>(
 
 Explanation explain(Trace trace, const FindLine& find_line);
 
-/// For headings and sentences: names of templates can be thousands of characters long.
-std::string short_name(const std::string& name);
+/// Names of templates can be thousands of characters long: a heading or a sentence has so many.
+inline constexpr std::size_t longest_name = 120;
 
-/// Adds what accesses cost to the counters that count them, by role.
-void add_counts(std::map<std::string, double>& counts, Space space, Op op, std::uint64_t cost,
-                std::uint64_t least);
+/// Adds what accesses cost to the counters that count them.
+void add_counts(Counts& counts, Space space, Op op, std::uint64_t cost, std::uint64_t least);
 
 /// What this GPU can move, in bytes a second, as a result of the suite atlas measured it.
 struct Bounds {
@@ -92,17 +111,6 @@ struct Bounds {
   std::string source;                      ///< the result's file
 };
 Bounds bounds_of(const Document& atlas, const std::string& source);
-
-/// What moved at a level of the memory in a second, and what this GPU can move there.
-struct Bandwidth {
-  std::string level;
-  double bytes_per_second = 0;
-  std::optional<double> bound;  ///< none: not measured
-};
-
-/// Lines of the answer: time and bandwidths against the bounds, counters against the recording, and
-/// where warps waited. Empty if nothing was measured.
-std::vector<std::string> measured_lines(const KernelCost& kernel, const Bounds& bounds);
 
 /// What the program's run was, as the pages name it.
 struct RunFacts {
@@ -112,13 +120,42 @@ struct RunFacts {
   Bounds bounds{};      ///< of its GPU
 };
 
-enum class Format { text, markdown };
+/// The answer as "text", "md" or "json". The last takes along the files that lines name and that
+/// can be read, those of at most 1 MiB, each as it is now, in lines of clean text (results/text.h).
+std::string page_of(const Explanation& explanation, const RunFacts& run, const std::string& format);
 
-std::string page_of(const Explanation& explanation, const RunFacts& run, Format format);
-std::string json_of(const Explanation& explanation, const RunFacts& run);
+/// What `fathom explain` needs beside the program that it looks into. Absent: an empty path.
+struct Tools {
+  std::filesystem::path injection;  ///< the library of inject.cpp, its patch beside it
+  std::filesystem::path sanitizer;  ///< Compute Sanitizer's library
+  FindLine find_line = [](const auto&, const auto&, auto) { return std::nullopt; };
+  std::filesystem::path measure{};  ///< the library of measure.cpp
+  std::filesystem::path cupti{};    ///< the folder of CUPTI's library
+};
 
-/// What json_of takes along: the files that lines name and that can be read, those of at most
-/// 1 MiB, each as it is now, in lines of clean text (results/text.h).
-std::map<std::string, std::string> sources_of(const Explanation& explanation);
+struct ExplainArguments {
+  std::vector<std::string> program;  ///< and its arguments
+  std::string kernel;                ///< a regular expression; empty: all
+  std::uint64_t launches = 3;        ///< of each kernel
+  std::uint64_t blocks = 64;         ///< of each launch; 0: all
+  bool counters = false;             ///< run the program twice more and measure it with CUPTI
+  std::filesystem::path bounds;      ///< a result of the suite atlas; empty: this GPU's recording
+  std::string format = "text";       ///< as page_of has it
+  std::filesystem::path out;         ///< empty: standard error, after what the program wrote
+};
+
+/// Runs the program and writes what its kernels' accesses cost. Gives back the program's own exit
+/// status, or 128 + the signal that ended it; of a program that ended well but left nothing to
+/// explain `incomplete`. Throws Error before the program starts if something is missing.
+ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools);
+
+/// What the program fathom-explain has. `program`: the words after `--`.
+std::vector<Command> explain_commands(const Tools& tools = {},
+                                      const std::vector<std::string>& program = {});
 
 }  // namespace fathom::explain
+
+namespace fathom {
+FATHOM_FIELDS(SourceLine, "", "", file, line);
+FATHOM_FIELDS(PcSample, "", "", function, pc_offset, by_reason, source);
+}  // namespace fathom
