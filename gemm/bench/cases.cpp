@@ -1,13 +1,11 @@
-#include "gemm/bench/request.h"
+#include "gemm/bench/cases.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
 
-#include "gemm/bench/rung_workload.h"
 #include "gemm/bench/shapes.h"
-#include "gemm/bench/verification.h"
 #include "results/error.h"
 
 namespace fathom::gemm {

@@ -1,8 +1,7 @@
 #include <memory>
 
+#include "gemm/bench/cases.h"
 #include "gemm/bench/conclude.h"
-#include "gemm/bench/request.h"
-#include "gemm/bench/rung_workload.h"
 #include "harness/probe.h"
 
 namespace fathom::gemm {

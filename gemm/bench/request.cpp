@@ -1,4 +1,4 @@
-#include "gemm/bench/request.h"
+#include "gemm/bench/cases.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
