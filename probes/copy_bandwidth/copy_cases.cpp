@@ -113,6 +113,31 @@ std::optional<std::string> run_misaligned(const DeviceFacts& device, Entry& entr
 
 }  // namespace
 
+Work copy_work(const CopyShape& shape, std::size_t bytes, int threads, std::size_t offset) {
+  const int width = pack_bytes(shape);
+  Work work;
+  work.stream.read_bytes = work.stream.write_bytes = bytes;
+  work.stream.bytes_per_access = width;
+  work.stream.threads = bytes / width / shape.unroll;
+  work.stream.threads_per_block = threads;
+  work.unroll(shape.unroll);
+  work.loads = work.stores =
+      models::contiguous_cost(bytes, width, element_bytes(shape.type), offset, threads);
+  work.streams_through_dram = true;
+  return work;
+}
+
+Workload copy_workload(Context& context, std::size_t bytes, int threads, const CopyLauncher& launch,
+                       std::size_t offset) {
+  cudaStream_t stream = context.stream();
+  const Buffer src = source_buffer(context, offset + bytes);
+  const Buffer dst = destination_buffer(context, offset + bytes);
+  const CopyRun run{src.data + offset, dst.data + offset, bytes, threads};
+  return workload_of(
+      context, {dst}, [=] { launch(run, stream); },
+      [=] { return check_copied(run.src, run.dst, bytes, stream); });
+}
+
 std::vector<Case> best_cases(const DeviceFacts& device) {
   std::vector<Case> cases;
   const LoadHint hint =
