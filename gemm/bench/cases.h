@@ -21,7 +21,7 @@
 
 namespace fathom::gemm {
 
-// request.cpp
+// probe.cpp, cases.cpp
 
 /// What the command line asks of the ladder.
 struct Request {
@@ -34,14 +34,8 @@ struct Request {
   bool wants(const Rung& rung) const;
 };
 
-/// The ladder's own options.
-std::vector<ProbeOption> ladder_options();
-
 /// What an id of an earlier version is called now, or who does its products; empty for others.
 std::string current_id(const std::string& former_id);
-
-/// The rungs that --rung takes, type by type, as --help shows them.
-std::string rungs_for_help();
 
 /// Reads them; Error(bad_input) says what to give for unknown rungs, types and no products.
 Request read_request(const OptionValues& values);

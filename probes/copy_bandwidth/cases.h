@@ -22,10 +22,8 @@ ExitCode make_misaligned_access(int device);
 /// CUDA_MPS_PIPE_DIRECTORY, which may be null; empty where one may.
 std::string why_no_access(const std::string& compute_mode, const char* mps_pipe);
 /// Puts into the entry whether the access was refused (1 or 0), by how the process ended, as
-/// waitpid says it; gives why that is not known, else an empty text.
-std::string report_access(int wait_status, Entry& entry);
-/// Puts into the entry why nothing is known.
-void report_no_access(const std::string& reason, Entry& entry);
+/// waitpid says it; or why that is not known, which `why_not` says where no process was started.
+void report_access(int wait_status, std::string why_not, Entry& entry);
 std::vector<Case> tail_cases(const DeviceFacts& device);  ///< V10
 std::vector<Case> size_cases(const DeviceFacts& device);  ///< cache-resident to 4 GiB
 std::vector<Case> hint_cases(const DeviceFacts& device);  ///< cache hints

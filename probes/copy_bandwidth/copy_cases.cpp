@@ -86,28 +86,27 @@ constexpr std::size_t misaligned_by = 8;
 /// How long the process may take, CUDA's start on a host with many GPUs included. Then it ends.
 constexpr unsigned limit_s = 60;
 
-/// The process inherits which GPUs are visible, so their numbers are the same. Gives why nothing is
-/// known, else an empty text.
-std::string access_by_another_process(int device, Entry& entry) {
-  std::string words[] = {"probe_copy_bandwidth", "--child", "--device", std::to_string(device)};
-  char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), nullptr};
-  pid_t child = 0;
-  // Not fork, after which nothing of CUDA works.
-  const int error = posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments, environ);
-  if (error != 0)
-    return std::string("the process that makes the misaligned access could not be started: ") +
-           std::strerror(error);
-  int status = -1;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  return report_access(status, entry);
-}
-
 std::optional<std::string> run_misaligned(const DeviceFacts& device, Entry& entry) {
   entry.iterations = 1;
-  std::string reason =
+  std::string why_not =
       why_no_access(device.fingerprint.compute_mode, std::getenv("CUDA_MPS_PIPE_DIRECTORY"));
-  if (reason.empty()) reason = access_by_another_process(device.ordinal, entry);
-  if (!reason.empty()) report_no_access(reason, entry);
+  int status = -1;
+  if (why_not.empty()) {
+    // It inherits which GPUs are visible, so their numbers are the same.
+    std::string words[] = {"probe_copy_bandwidth", "--child", "--device",
+                           std::to_string(device.ordinal)};
+    char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(),
+                         nullptr};
+    pid_t child = 0;
+    // Not fork, after which nothing of CUDA works.
+    const int error = posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments, environ);
+    if (error != 0)
+      why_not = fmt::format("the process that makes the misaligned access could not be started: {}",
+                            std::strerror(error));
+    else
+      while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  }
+  report_access(status, std::move(why_not), entry);
   return std::nullopt;
 }
 

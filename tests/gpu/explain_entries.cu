@@ -2,8 +2,8 @@
 #include <memory>
 #include <vector>
 
-#include "gemm/bench/rung.h"
 #include "gemm/bench/cases.h"
+#include "gemm/bench/rung.h"
 #include "harness/cuda_check.h"
 #include "harness/cuda_handles.h"
 #include "harness/probe.h"
