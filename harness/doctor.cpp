@@ -16,9 +16,7 @@
 
 namespace fathom {
 
-template <>
-inline constexpr auto enum_words<CheckStatus> = std::to_array<std::string_view>({"ok", "warn",
-                                                                                 "fail", "skip"});
+FATHOM_WORDS(CheckStatus, "ok", "warn", "fail", "skip")
 FATHOM_FIELDS(Check, "", "", id, status, gpu, what, detail, what_to_do);
 
 namespace {

@@ -1,13 +1,12 @@
-#include "gemm/bench/request.h"
+#include "gemm/bench/cases.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
+#include <ranges>
 
-#include "gemm/bench/rung_workload.h"
 #include "gemm/bench/shapes.h"
-#include "gemm/bench/verification.h"
 #include "results/error.h"
 
 namespace fathom::gemm {
@@ -206,12 +205,11 @@ std::vector<const Rung*> wanted_rungs(const DeviceFacts& device, const Request& 
 std::vector<const Rung*> last_contenders(const std::vector<const Rung*>& rungs,
                                          const DeviceFacts& device, bool of_each_sums) {
   std::vector<const Rung*> found;
-  for (auto rung = rungs.begin(); rung != rungs.end(); ++rung) {
-    const bool superseded = std::any_of(rung + 1, rungs.end(), [&](const Rung* later) {
-      return contends(*later, device) && later->of == (*rung)->of &&
-             (!of_each_sums || later->promoted == (*rung)->promoted);
+  for (const Rung* rung : rungs | std::views::reverse) {
+    const bool superseded = std::ranges::any_of(found, [&](const Rung* later) {
+      return later->of == rung->of && (!of_each_sums || later->promoted == rung->promoted);
     });
-    if (contends(**rung, device) && !superseded) found.push_back(*rung);
+    if (contends(*rung, device) && !superseded) found.insert(found.begin(), rung);
   }
   return found;
 }

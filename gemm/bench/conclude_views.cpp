@@ -161,12 +161,6 @@ View roofline(const Ladder& ladder) {
   return view;
 }
 
-View contest(const std::string& type) {
-  return table_of("Against the vendor's library", type, {"contest", "request"},
-                  compared({"rung", "layout", "m", "n", "k", "time", "metric"}),
-                  "A ratio above 1 is faster than the library, timed alternately in the same run.");
-}
-
 /// Lets in only what has one of the values that the part's entries have of this axis.
 void keep_those_of(const char* part, const char* axis, std::span<const Entry> entries, View& view) {
   auto& values = view.where.emplace_back(axis, std::vector<AxisValue>{}).second;
@@ -226,12 +220,6 @@ View figures_of(const std::string& title, const char* part, const std::string& t
           "clock and not the kernel.");
 }
 
-View sizes(const std::string& type) {
-  return curve("Throughput by size", "sizes", type, "Throughput (FLOP/s)",
-               {.x_label = "m = n = k", .x_log2 = true, .bound = true, .expected = true},
-               "The top rung and the library as it is called by default, m = n = k.");
-}
-
 View tiles(std::span<const Entry> entries, const std::string& type) {
   View view = curve(
       "Throughput a cycle around multiples of the tile", "tiles", type, "Throughput",
@@ -262,10 +250,17 @@ std::vector<View> ladder_views(std::span<const Entry> entries) {
         for (const auto& view : {picture, figures, steps, roofline}) views.push_back(view(ladder));
       views.push_back(resources(ladder));
     }
-    if (measured("contest") || measured("request")) views.push_back(contest(type));
+    if (measured("contest") || measured("request"))
+      views.push_back(table_of(
+          "Against the vendor's library", type, {"contest", "request"},
+          compared({"rung", "layout", "m", "n", "k", "time", "metric"}),
+          "A ratio above 1 is faster than the library, timed alternately in the same run."));
     if (measured("layouts")) views.push_back(layouts(entries, type));
     if (measured("sizes")) {
-      views.push_back(sizes(type));
+      views.push_back(
+          curve("Throughput by size", "sizes", type, "Throughput (FLOP/s)",
+                {.x_label = "m = n = k", .x_log2 = true, .bound = true, .expected = true},
+                "The top rung and the library as it is called by default, m = n = k."));
       views.push_back(figures_of("Throughput by size, in figures", "sizes", type));
     }
     if (measured("tiles")) {

@@ -1,4 +1,4 @@
-#include "gemm/bench/rung_workload.h"
+#include "gemm/bench/cases.h"
 
 #ifdef FATHOM_CUBLAS
 
@@ -102,24 +102,18 @@ void check_cublas(cublasStatus_t status, const char* call) {
                           call, library.cublasGetStatusString(status)));
 }
 
-/// How the vendor's library names a class's types.
-struct LibraryTypes {
-  Class of;
-  cudaDataType input, output, scale;
-  cublasComputeType_t compute;
-};
-constexpr LibraryTypes types[] = {
-    {Class::fp32, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F},
-    {Class::fp32_3xtf32, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F},
-    {Class::tf32, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32},
-    {Class::fp64, CUDA_R_64F, CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F},
-    {Class::fp16, CUDA_R_16F, CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F},
-    {Class::bf16, CUDA_R_16BF, CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F},
-    {Class::fp8, CUDA_R_8F_E4M3, CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F},
-    {Class::int8, CUDA_R_8I, CUDA_R_32I, CUDA_R_32I, CUBLAS_COMPUTE_32I}};
-
-const LibraryTypes& library_types(Class of) {
-  return *std::ranges::find(types, of, &LibraryTypes::of);
+/// How the vendor's library names a type, and what a class is computed in.
+cudaDataType library_type(Element type) {
+  constexpr cudaDataType types[] = {CUDA_R_32F,     CUDA_R_64F, CUDA_R_16F, CUDA_R_16BF,
+                                    CUDA_R_8F_E4M3, CUDA_R_8I,  CUDA_R_32I};
+  return types[static_cast<int>(type)];
+}
+cublasComputeType_t library_arithmetic(Class of) {
+  if (of == Class::tf32) return CUBLAS_COMPUTE_32F_FAST_TF32;
+  const Element sums = traits(of).accumulator;
+  return sums == Element::f64   ? CUBLAS_COMPUTE_64F
+         : sums == Element::s32 ? CUBLAS_COMPUTE_32I
+                                : CUBLAS_COMPUTE_32F;
 }
 
 cublasOperation_t library_operation(Transpose transpose) {
@@ -139,112 +133,99 @@ union LibraryScalar {
   }
 };
 
-/// Owner of a cuBLAS object.
+/// Owns a cuBLAS object, made by the function `create`, whose name is `call`.
 template <class T>
-using Owned = std::unique_ptr<std::remove_pointer_t<T>, cublasStatus_t (*)(T)>;
-
-/// Makes one by the function `create`, whose name is `call`.
-template <class T>
-Owned<T> make(cublasStatus_t (*destroy)(T), const char* call, auto create, auto... values) {
+std::shared_ptr<std::remove_pointer_t<T>> make(cublasStatus_t (*destroy)(T), const char* call,
+                                               auto create, auto... values) {
   T object = nullptr;
   check_cublas(create(&object, values...), call);
   return {object, destroy};
 }
 
-Owned<cublasLtMatrixLayout_t> make_layout(cudaDataType type, std::int64_t rows,
-                                          std::int64_t columns, std::int64_t leading_dimension) {
-  return make(library.cublasLtMatrixLayoutDestroy, "cublasLtMatrixLayoutCreate",
-              library.cublasLtMatrixLayoutCreate, type, rows, columns, leading_dimension);
-}
-
 /// A product as either call of the library takes it.
 struct LibraryProduct {
+  LibraryProduct(Context& context, const Operands& operands, const char* workspace_name)
+      : arguments(operands.arguments()),
+        workspace(context.buffers().output(workspace_name, library_workspace_bytes)),
+        stream(context.stream()) {}
+
   Arguments arguments;
   Buffer workspace;
   cudaStream_t stream;
-  LibraryTypes types = library_types(arguments.problem.of);
-  LibraryScalar alpha{arguments.problem.of, arguments.problem.alpha},
-      beta{arguments.problem.of, arguments.problem.beta};
+  const ClassTraits& types = traits(arguments.problem.of);
+  cudaDataType input = library_type(types.input), output = library_type(types.output);
+  cublasComputeType_t arithmetic = library_arithmetic(types.of);
+  LibraryScalar alpha{types.of, arguments.problem.alpha}, beta{types.of, arguments.problem.beta};
 };
 
-LibraryProduct library_product(Context& context, const Operands& operands, const char* workspace) {
-  return {operands.arguments(), context.buffers().output(workspace, library_workspace_bytes),
-          context.stream()};
-}
-
 /// The library as its users call it, on these operands: cublasGemmEx.
-std::function<void()> default_call(Context& context, const Operands& operands) {
-  const LibraryProduct q = library_product(context, operands, "workspace of cuBLAS");
-  const std::shared_ptr<cublasContext> handle =
-      make(library.cublasDestroy, "cublasCreate", library.cublasCreate);
+std::function<void()> default_call(const LibraryProduct& q) {
+  const auto handle = make(library.cublasDestroy, "cublasCreate", library.cublasCreate);
   check_cublas(library.cublasSetStream(handle.get(), q.stream), "cublasSetStream");
   // Its own would be allocated while a stream is captured.
   check_cublas(library.cublasSetWorkspace(handle.get(), q.workspace.data, q.workspace.bytes),
                "cublasSetWorkspace");
-  return [q, handle] {
+  return [=] {
     const Problem& p = q.arguments.problem;
     check_cublas(
-        library.cublasGemmEx_64(
-            handle.get(), library_operation(p.transa), library_operation(p.transb), p.m, p.n, p.k,
-            &q.alpha, q.arguments.a, q.types.input, p.lda, q.arguments.b, q.types.input, p.ldb,
-            &q.beta, q.arguments.c, q.types.output, p.ldc, q.types.compute, CUBLAS_GEMM_DEFAULT),
+        library.cublasGemmEx_64(handle.get(), library_operation(p.transa),
+                                library_operation(p.transb), p.m, p.n, p.k, &q.alpha, q.arguments.a,
+                                q.input, p.lda, q.arguments.b, q.input, p.ldb, &q.beta,
+                                q.arguments.c, q.output, p.ldc, q.arithmetic, CUBLAS_GEMM_DEFAULT),
         "cublasGemmEx");
   };
 }
 
-/// cublasLtMatmul with one of its algorithms.
-class TunedCall {
- public:
-  TunedCall(const LibraryProduct& product, bool fast_sums) : q_(product) {
-    const Problem& p = q_.arguments.problem;
-    handle_ = make(library.cublasLtDestroy, "cublasLtCreate", library.cublasLtCreate);
-    description_ = make(library.cublasLtMatmulDescDestroy, "cublasLtMatmulDescCreate",
-                        library.cublasLtMatmulDescCreate, q_.types.compute, q_.types.scale);
-    set(CUBLASLT_MATMUL_DESC_TRANSA, library_operation(p.transa));
-    set(CUBLASLT_MATMUL_DESC_TRANSB, library_operation(p.transb));
-    if (p.of == Class::fp8)
-      set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, static_cast<std::int8_t>(fast_sums));
-    a_ = make_layout(q_.types.input, p.a_rows(), p.a_columns(), p.lda);
-    b_ = make_layout(q_.types.input, p.b_rows(), p.b_columns(), p.ldb);
-    c_ = make_layout(q_.types.output, p.m, p.n, p.ldc);
-    const Owned<cublasLtMatmulPreference_t> preference =
-        make(library.cublasLtMatmulPreferenceDestroy, "cublasLtMatmulPreferenceCreate",
-             library.cublasLtMatmulPreferenceCreate);
-    const std::uint64_t bytes = q_.workspace.bytes;
-    check_cublas(
-        library.cublasLtMatmulPreferenceSetAttribute(
-            preference.get(), CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes),
-        "cublasLtMatmulPreferenceSetAttribute");
-    check_cublas(library.cublasLtMatmulAlgoGetHeuristic(
-                     handle_.get(), description_.get(), a_.get(), b_.get(), c_.get(), c_.get(),
-                     preference.get(), most_algorithms, results_.data(), &found_),
-                 "cublasLtMatmulAlgoGetHeuristic");
-  }
-
-  std::size_t algorithms() const { return static_cast<std::size_t>(found_); }
-  cublasStatus_t try_launch(std::size_t algorithm) const {
-    const Arguments& of = q_.arguments;
-    return library.cublasLtMatmul(handle_.get(), description_.get(), &q_.alpha, of.a, a_.get(),
-                                  of.b, b_.get(), &q_.beta, of.c, c_.get(), of.c, c_.get(),
-                                  &results_[algorithm].algo, q_.workspace.data, q_.workspace.bytes,
-                                  q_.stream);
-  }
-
- private:
-  template <class T>
-  void set(cublasLtMatmulDescAttributes_t attribute, const T& value) {
-    check_cublas(
-        library.cublasLtMatmulDescSetAttribute(description_.get(), attribute, &value, sizeof value),
-        "cublasLtMatmulDescSetAttribute");
-  }
-
-  LibraryProduct q_;
-  Owned<cublasLtHandle_t> handle_{nullptr, nullptr};
-  Owned<cublasLtMatmulDesc_t> description_{nullptr, nullptr};
-  Owned<cublasLtMatrixLayout_t> a_{nullptr, nullptr}, b_{nullptr, nullptr}, c_{nullptr, nullptr};
-  std::array<cublasLtMatmulHeuristicResult_t, most_algorithms> results_{};
-  int found_ = 0;
+/// cublasLtMatmul with any of the algorithms that its heuristic names.
+struct TunedCall {
+  int algorithms;
+  std::function<cublasStatus_t(std::size_t algorithm)> try_launch;
 };
+
+TunedCall tuned_call(const LibraryProduct& q, bool fast_sums) {
+  const Problem& p = q.arguments.problem;
+  const auto handle = make(library.cublasLtDestroy, "cublasLtCreate", library.cublasLtCreate);
+  const auto description =
+      make(library.cublasLtMatmulDescDestroy, "cublasLtMatmulDescCreate",
+           library.cublasLtMatmulDescCreate, q.arithmetic, library_type(q.types.scalar));
+  const auto set = [&](cublasLtMatmulDescAttributes_t attribute, const auto& value) {
+    check_cublas(
+        library.cublasLtMatmulDescSetAttribute(description.get(), attribute, &value, sizeof value),
+        "cublasLtMatmulDescSetAttribute");
+  };
+  set(CUBLASLT_MATMUL_DESC_TRANSA, library_operation(p.transa));
+  set(CUBLASLT_MATMUL_DESC_TRANSB, library_operation(p.transb));
+  if (p.of == Class::fp8) set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, static_cast<std::int8_t>(fast_sums));
+  const auto layout = [](cudaDataType type, std::int64_t rows, std::int64_t columns,
+                         std::int64_t leading_dimension) {
+    return make(library.cublasLtMatrixLayoutDestroy, "cublasLtMatrixLayoutCreate",
+                library.cublasLtMatrixLayoutCreate, type, rows, columns, leading_dimension);
+  };
+  const auto a = layout(q.input, p.a_rows(), p.a_columns(), p.lda);
+  const auto b = layout(q.input, p.b_rows(), p.b_columns(), p.ldb);
+  const auto c = layout(q.output, p.m, p.n, p.ldc);
+  const auto preference =
+      make(library.cublasLtMatmulPreferenceDestroy, "cublasLtMatmulPreferenceCreate",
+           library.cublasLtMatmulPreferenceCreate);
+  const std::uint64_t bytes = q.workspace.bytes;
+  check_cublas(
+      library.cublasLtMatmulPreferenceSetAttribute(
+          preference.get(), CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes),
+      "cublasLtMatmulPreferenceSetAttribute");
+  std::array<cublasLtMatmulHeuristicResult_t, most_algorithms> results{};
+  int found = 0;
+  check_cublas(library.cublasLtMatmulAlgoGetHeuristic(handle.get(), description.get(), a.get(),
+                                                      b.get(), c.get(), c.get(), preference.get(),
+                                                      most_algorithms, results.data(), &found),
+               "cublasLtMatmulAlgoGetHeuristic");
+  return {found, [=](std::size_t algorithm) {
+            const Arguments& of = q.arguments;
+            return library.cublasLtMatmul(handle.get(), description.get(), &q.alpha, of.a, a.get(),
+                                          of.b, b.get(), &q.beta, of.c, c.get(), of.c, c.get(),
+                                          &results[algorithm].algo, q.workspace.data,
+                                          q.workspace.bytes, q.stream);
+          }};
+}
 
 /// `algorithm`: what of the library's ways this is, in words.
 Workload workload_of(std::function<void()> launch, std::shared_ptr<Operands> operands,
@@ -261,25 +242,16 @@ Workload workload_of(std::function<void()> launch, std::shared_ptr<Operands> ope
 Workload tuned_workload(Context& context, const Problem& problem,
                         const std::shared_ptr<RunMemory>& memory, bool fast_sums) {
   const auto operands = std::make_shared<Operands>(context, memory, problem, cublaslt_name);
-  const auto call = std::make_shared<TunedCall>(
-      library_product(context, *operands, "workspace of cuBLASLt"), fast_sums);
-  const auto launch = [call](std::size_t algorithm) {
-    check_cublas(call->try_launch(algorithm), "cublasLtMatmul");
-  };
-  const auto works = [&](std::size_t i) { return call->try_launch(i) == CUBLAS_STATUS_SUCCESS; };
-  auto& choices = memory->choices;
-  const std::string key = choice_key(problem, fast_sums);
-  if (!choices.contains(key)) {
-    const auto found = find_fastest(context, call->algorithms(), works, launch);
-    if (!found)
-      throw Error(ExitCode::bad_input,
-                  "cuBLASLt has no algorithm for this product: choose another.");
-    choices[key] = *found;
-  }
-  const std::size_t chosen = choices[key];
+  const TunedCall call = tuned_call({context, *operands, "workspace of cuBLASLt"}, fast_sums);
+  const auto launch = [call](std::size_t i) { check_cublas(call.try_launch(i), "cublasLtMatmul"); };
+  const auto works = [&](std::size_t i) { return call.try_launch(i) == CUBLAS_STATUS_SUCCESS; };
+  const auto chosen = find_fastest(context, memory->choices[choice_key(problem, fast_sums)],
+                                   static_cast<std::size_t>(call.algorithms), works, launch);
+  if (!chosen)
+    throw Error(ExitCode::bad_input, "cuBLASLt has no algorithm for this product: choose another.");
   return workload_of(
-      [launch, chosen] { launch(chosen); }, operands,
-      fmt::format("number {} of the {} that the heuristic names", chosen + 1, call->algorithms()),
+      [launch, i = *chosen] { launch(i); }, operands,
+      fmt::format("number {} of the {} that the heuristic names", *chosen + 1, call.algorithms),
       context.stream());
 }
 
@@ -308,12 +280,12 @@ std::vector<OpponentCase> opponents(const Problem& problem,
   if (problem.of == Class::int8 && !takes_int8) return {};
   std::vector<OpponentCase> result;
   if (problem.of != Class::fp8) {  // which cublasGemmEx does not take
-    result.push_back({cublas_name, [problem, memory](Context& context) {
-                        const auto operands =
-                            std::make_shared<Operands>(context, memory, problem, cublas_name);
-                        return workload_of(default_call(context, *operands), operands,
-                                           "the library's default", context.stream());
-                      }});
+    result.push_back(
+        {cublas_name, [problem, memory](Context& context) {
+           const auto operands = std::make_shared<Operands>(context, memory, problem, cublas_name);
+           return workload_of(default_call({context, *operands, "workspace of cuBLAS"}), operands,
+                              "the library's default", context.stream());
+         }});
   }
   result.push_back({cublaslt_name, [problem, memory, fast_sums](Context& context) {
                       return tuned_workload(context, problem, memory, fast_sums);

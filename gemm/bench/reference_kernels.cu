@@ -191,7 +191,7 @@ void launch_reference_product(const Arguments& arguments, const Reference& refer
 void launch_compare(const Arguments& arguments, const Reference& reference,
                     const Tolerance& tolerance, Deviation* deviation, cudaStream_t stream) {
   const Problem& p = arguments.problem;
-  // In an empty product all memory is a gap, the element that stands for none too (verification.h).
+  // In an empty product all memory is a gap, the element that stands for none too (cases.h).
   const bool empty = is_empty(p);
   const std::int64_t elements = std::max<std::int64_t>(p.c_elements(), 1);
   const auto blocks =

@@ -1,4 +1,4 @@
-#include "gemm/bench/rung_workload.h"
+#include "gemm/bench/cases.h"
 
 #include <cuda.h>
 #include <cxxabi.h>
@@ -92,9 +92,9 @@ Extras kernel_extras(const RungKernel& kernel, const Problem& problem, const Dev
   return extras;
 }
 
-/// The index of the fastest of a plan's variants.
-std::size_t autotune(Context& context, const Rung& rung, const std::vector<RungPlan>& variants,
-                     Operands& operands, const Workspace& workspace) {
+/// The fastest of a plan's variants.
+const RungPlan& autotune(Context& context, const Rung& rung, const std::vector<RungPlan>& variants,
+                         Operands& operands, const Workspace& workspace, Choice& choice) {
   const auto launch = [&](std::size_t i) {
     variants[i].launch(operands.arguments(), workspace, context.stream());
   };
@@ -107,17 +107,18 @@ std::size_t autotune(Context& context, const Rung& rung, const std::vector<RungP
                   fmt::format("{} as {}: {}", rung.id(), variants[i].name, *wrong));
     return true;
   };
-  return find_fastest(context, variants.size(), is_right, launch).value();
+  return variants[find_fastest(context, choice, variants.size(), is_right, launch).value()];
 }
 
 }  // namespace
 
-std::optional<std::size_t> find_fastest(Context& context, std::size_t ways,
-                                        const std::function<bool(std::size_t)>& works,
-                                        const std::function<void(std::size_t)>& launch) {
+Choice find_fastest(Context& context, Choice& choice, std::size_t ways,
+                    const std::function<bool(std::size_t)>& works,
+                    const std::function<void(std::size_t)>& launch) {
+  if (choice) return choice;
   const std::vector<std::size_t> few = finalists(screened(ways, works, launch, context.stream()));
   if (few.empty()) return std::nullopt;
-  if (few.size() == 1) return few.front();
+  if (few.size() == 1) return choice = few.front();
   std::vector<Workload> workloads(few.size());
   for (std::size_t i = 0; i < few.size(); ++i)
     workloads[i].launch = [&launch, way = few[i]] { launch(way); };
@@ -125,7 +126,7 @@ std::optional<std::size_t> find_fastest(Context& context, std::size_t ways,
   const Samples samples = sampler.sample(workloads, CacheState::hot, final_run);
   const auto fastest = std::ranges::min_element(
       samples.of_workload, {}, [](const std::vector<double>& seconds) { return median(seconds); });
-  return few[static_cast<std::size_t>(fastest - samples.of_workload.begin())];
+  return choice = few[static_cast<std::size_t>(fastest - samples.of_workload.begin())];
 }
 
 std::vector<std::size_t> finalists(std::span<const double> lowest_seconds) {
@@ -219,12 +220,9 @@ Workload rung_workload(Context& context, const Rung& rung, const Problem& proble
   Workspace workspace{nullptr, plan.workspace_bytes, sms};
   if (workspace.bytes != 0)
     workspace.data = context.buffers().output("workspace of rung", workspace.bytes).data;
-  if (!plan.variants.empty()) {
-    const std::string key = rung.id() + " " + problem.describe();
-    if (!memory->choices.contains(key))
-      memory->choices[key] = autotune(context, rung, plan.variants, *operands, workspace);
-    plan = RungPlan(plan.variants[memory->choices[key]]);
-  }
+  if (!plan.variants.empty())
+    plan = RungPlan(autotune(context, rung, plan.variants, *operands, workspace,
+                             memory->choices[rung.id() + " " + problem.describe()]));
 
   Workload workload = verified_workload(
       [launch = plan.launch, operands, workspace, stream = context.stream()] {

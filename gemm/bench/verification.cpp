@@ -1,4 +1,4 @@
-#include "gemm/bench/verification.h"
+#include "gemm/bench/cases.h"
 
 #include <fmt/format.h>
 
@@ -37,21 +37,21 @@ void copy_columns(void* to, const void* from, std::size_t bytes, std::size_t col
 
 }  // namespace
 
-Reference ReferenceStore::of(const Arguments& arguments, cudaStream_t stream) {
+Reference RunMemory::reference_of(const Arguments& arguments, cudaStream_t stream) {
   const Problem& p = arguments.problem;
   const int step = reference_column_step(p);
-  if (problem_ != p) {
-    problem_.reset();
-    values_.reset();
-    magnitudes_.reset();
+  if (problem != p) {
+    problem.reset();
+    values.reset();
+    magnitudes.reset();
     const auto elements =
         static_cast<std::size_t>(std::max<std::int64_t>(p.m * ceil_div(p.n, step), 1));
-    values_ = make_device_memory<double>(elements);
-    magnitudes_ = make_device_memory<double>(elements);
-    launch_reference_product(arguments, {values_.get(), magnitudes_.get(), step}, stream);
-    problem_ = p;
+    values = make_device_memory<double>(elements);
+    magnitudes = make_device_memory<double>(elements);
+    launch_reference_product(arguments, {values.get(), magnitudes.get(), step}, stream);
+    problem = p;
   }
-  return {values_.get(), magnitudes_.get(), step};
+  return {values.get(), magnitudes.get(), step};
 }
 
 int reference_column_step(const Problem& p) {
@@ -126,7 +126,7 @@ std::optional<std::string> Operands::verify() {
   Arguments with_old_c = arguments_;
   with_old_c.c = const_cast<void*>(old_c_);  // the reference reads it only
   cudaStream_t stream = context_->stream();
-  const Reference reference = memory_->references.of(with_old_c, stream);
+  const Reference reference = memory_->reference_of(with_old_c, stream);
   const DeviceMemory<Deviation> deviation = make_device_memory<Deviation>(1);
   FATHOM_CUDA(cudaMemsetAsync(deviation.get(), 0, sizeof(Deviation), stream));
   const Tolerance allowed = tolerance(problem, promoted_);

@@ -5,7 +5,6 @@
 #include "harness/cases.h"
 #include "models/shared_memory.h"
 #include "probes/bank_conflicts/kernels.h"
-#include "probes/bank_conflicts/patterns.h"
 #include "probes/claims.h"
 #include "probes/device/launch.h"
 #include "results/statistics.h"

@@ -14,7 +14,6 @@ std::size_t base_bytes(const DeviceFacts& device);
 std::vector<Case> best_cases(const DeviceFacts& device);   ///< head to head with the libraries
 std::vector<Case> width_cases(const DeviceFacts& device);  ///< V1 to V8: width, type, block, unroll
 std::vector<Case> offset_cases(const DeviceFacts& device);  ///< V9: base offset
-std::vector<Case> stride_cases(const DeviceFacts& device);  ///< V9: stride
 /// V9: an access off its alignment, by another process.
 std::vector<Case> misaligned_cases(const DeviceFacts& device);
 /// That process' work; check_failed where the access is refused.
@@ -23,16 +22,11 @@ ExitCode make_misaligned_access(int device);
 /// CUDA_MPS_PIPE_DIRECTORY, which may be null; empty where one may.
 std::string why_no_access(const std::string& compute_mode, const char* mps_pipe);
 /// Puts into the entry whether the access was refused (1 or 0), by how the process ended, as
-/// waitpid says it; gives why that is not known, else an empty text.
-std::string report_access(int wait_status, Entry& entry);
-/// Puts into the entry why nothing is known.
-void report_no_access(const std::string& reason, Entry& entry);
-std::vector<Case> tail_cases(const DeviceFacts& device);   ///< V10
-std::vector<Case> row_cases(const DeviceFacts& device);    ///< V11
-std::vector<Case> size_cases(const DeviceFacts& device);   ///< cache-resident to 4 GiB
-std::vector<Case> hint_cases(const DeviceFacts& device);   ///< cache hints
-std::vector<Case> async_cases(const DeviceFacts& device);  ///< cp.async and bulk copies
-std::vector<Case> mix_cases(const DeviceFacts& device);    ///< read, write, scale, add, triad
+/// waitpid says it; or why that is not known, which `why_not` says where no process was started.
+void report_access(int wait_status, std::string why_not, Entry& entry);
+std::vector<Case> tail_cases(const DeviceFacts& device);  ///< V10
+std::vector<Case> size_cases(const DeviceFacts& device);  ///< cache-resident to 4 GiB
+std::vector<Case> hint_cases(const DeviceFacts& device);  ///< cache hints
 
 bool has_room_for_4_gib(const DeviceFacts& device);
 

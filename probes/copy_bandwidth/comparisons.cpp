@@ -17,18 +17,17 @@ std::string why_no_access(const std::string& compute_mode, const char* mps_pipe)
   return "";
 }
 
-std::string report_access(int wait_status, Entry& entry) {
+void report_access(int wait_status, std::string why_not, Entry& entry) {
   const int code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
-  if (code != to_int(ExitCode::check_failed) && code != to_int(ExitCode::ok))
-    return fmt::format("the process that makes the misaligned access ended with {} {}",
-                       code < 0 ? "signal" : "exit code", code < 0 ? WTERMSIG(wait_status) : code);
-  entry.metric.value = entry.extras["faults"] = code == to_int(ExitCode::ok) ? 0 : 1;
-  return "";
-}
-
-void report_no_access(const std::string& reason, Entry& entry) {
-  // A counter says why it has no value, and claims take it from there.
-  entry.counters.push_back({"faults", "", entry.metric.unit, {}, reason, 1, 0, ""});
+  const bool faulted = code == to_int(ExitCode::check_failed);
+  if (why_not.empty() && !faulted && code != to_int(ExitCode::ok))
+    why_not =
+        fmt::format("the process that makes the misaligned access ended with {} {}",
+                    code < 0 ? "signal" : "exit code", code < 0 ? WTERMSIG(wait_status) : code);
+  if (why_not.empty())
+    entry.metric.value = entry.extras["faults"] = faulted ? 1 : 0;
+  else  // a counter says why it has no value, and claims take it from there
+    entry.counters.push_back({"faults", "", entry.metric.unit, {}, why_not, 1, 0, ""});
 }
 
 }  // namespace fathom::copy_bandwidth

@@ -86,32 +86,56 @@ constexpr std::size_t misaligned_by = 8;
 /// How long the process may take, CUDA's start on a host with many GPUs included. Then it ends.
 constexpr unsigned limit_s = 60;
 
-/// The process inherits which GPUs are visible, so their numbers are the same. Gives why nothing is
-/// known, else an empty text.
-std::string access_by_another_process(int device, Entry& entry) {
-  std::string words[] = {"probe_copy_bandwidth", "--child", "--device", std::to_string(device)};
-  char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), nullptr};
-  pid_t child = 0;
-  // Not fork, after which nothing of CUDA works.
-  const int error = posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments, environ);
-  if (error != 0)
-    return std::string("the process that makes the misaligned access could not be started: ") +
-           std::strerror(error);
-  int status = -1;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  return report_access(status, entry);
-}
-
 std::optional<std::string> run_misaligned(const DeviceFacts& device, Entry& entry) {
   entry.iterations = 1;
-  std::string reason =
+  std::string why_not =
       why_no_access(device.fingerprint.compute_mode, std::getenv("CUDA_MPS_PIPE_DIRECTORY"));
-  if (reason.empty()) reason = access_by_another_process(device.ordinal, entry);
-  if (!reason.empty()) report_no_access(reason, entry);
+  int status = -1;
+  if (why_not.empty()) {
+    // It inherits which GPUs are visible, so their numbers are the same.
+    std::string words[] = {"probe_copy_bandwidth", "--child", "--device",
+                           std::to_string(device.ordinal)};
+    char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(),
+                         nullptr};
+    pid_t child = 0;
+    // Not fork, after which nothing of CUDA works.
+    const int error = posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments, environ);
+    if (error != 0)
+      why_not = fmt::format("the process that makes the misaligned access could not be started: {}",
+                            std::strerror(error));
+    else
+      while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  }
+  report_access(status, std::move(why_not), entry);
   return std::nullopt;
 }
 
 }  // namespace
+
+Work copy_work(const CopyShape& shape, std::size_t bytes, int threads, std::size_t offset) {
+  const int width = pack_bytes(shape);
+  Work work;
+  work.stream.read_bytes = work.stream.write_bytes = bytes;
+  work.stream.bytes_per_access = width;
+  work.stream.threads = bytes / width / shape.unroll;
+  work.stream.threads_per_block = threads;
+  work.unroll(shape.unroll);
+  work.loads = work.stores =
+      models::contiguous_cost(bytes, width, element_bytes(shape.type), offset, threads);
+  work.streams_through_dram = true;
+  return work;
+}
+
+Workload copy_workload(Context& context, std::size_t bytes, int threads, const CopyLauncher& launch,
+                       std::size_t offset) {
+  cudaStream_t stream = context.stream();
+  const Buffer src = source_buffer(context, offset + bytes);
+  const Buffer dst = destination_buffer(context, offset + bytes);
+  const CopyRun run{src.data + offset, dst.data + offset, bytes, threads};
+  return workload_of(
+      context, {dst}, [=] { launch(run, stream); },
+      [=] { return check_copied(run.src, run.dst, bytes, stream); });
+}
 
 std::vector<Case> best_cases(const DeviceFacts& device) {
   std::vector<Case> cases;

@@ -173,23 +173,6 @@ std::function<double()> mean_of(Round round) {
   };
 }
 
-/// A flag in pinned host memory that a kernel raises to ever new values.
-class Flag {
- public:
-  Flag() { *flag_ = 0; }
-  /// Launches the kernel and spins until its value is there.
-  void launch_and_wait(cudaStream_t stream) {
-    const int wanted = ++value_;
-    const volatile int* seen = flag_.get();
-    launch_signal(flag_.get(), wanted, stream);
-    spin_until([=] { return *seen == wanted; }, answer_limit_s);
-  }
-
- private:
-  PinnedMemory<int> flag_ = make_pinned_memory<int>(1);
-  int value_ = 0;
-};
-
 std::vector<Case> host_cases(const DeviceFacts&) {
   std::vector<Case> cases;
   const auto add = [&](const char* what, bool quick, MakeSampler make, const Axes& more = {}) {
@@ -210,8 +193,17 @@ std::vector<Case> host_cases(const DeviceFacts&) {
       calls_of([=](cudaStream_t stream) { launch(stream), synchronize(stream); }, round_trips));
   for (const bool until_flag : {true, false})
     add(until_flag ? launch_until_flag : synchronize_after_flag, true, [=](Context& context) {
-      return mean_of([=, stream = context.stream(), flag = std::make_shared<Flag>()] {
-        const double before = host_seconds([&] { flag->launch_and_wait(stream); });
+      // A kernel raises a flag in the host's memory to ever new values.
+      const std::shared_ptr<int> flag = make_pinned_memory<int>(1);
+      const auto value = std::make_shared<int>(0);
+      *flag = 0;
+      return mean_of([=, stream = context.stream()] {
+        const int wanted = ++*value;
+        const volatile int* seen = flag.get();
+        const double before = host_seconds([&] {
+          launch_signal(flag.get(), wanted, stream);
+          spin_until([=] { return *seen == wanted; }, answer_limit_s);
+        });
         const double after = host_seconds([&] { synchronize(stream); });
         return until_flag ? before : after;
       });

@@ -15,99 +15,115 @@ namespace {
 
 constexpr int uint32_type = 3, sum = 0, first_rank = 0;
 constexpr const char* nvls_variable = "NCCL_NVLS_ENABLE";
+using Result = int;  // ncclResult_t; 0 is success
 
-}  // namespace
+/// NCCL, loaded at run time. Values and signatures are those of NCCL's API reference (nccl.h,
+/// unchanged since 2.7), reduced to what is called.
+struct Nccl {
+  using Words = const void*;
+  Result (*init_all)(void** communicators, int count, const int* devices);
+  Result (*destroy)(void*);
+  const char* (*error_text)(Result);
+  Result (*group_start)();
+  Result (*group_end)();
+  using Rooted = Result (*)(Words, void*, std::size_t, int type, int op_or_root, void*,
+                            cudaStream_t);
+  Rooted all_reduce, reduce_scatter, broadcast;
+  using Plain = Result (*)(Words, void*, std::size_t, int type, void*, cudaStream_t);
+  Plain all_gather, all_to_all;
+  Result (*send)(Words, std::size_t, int type, int peer, void*, cudaStream_t);
+  Result (*receive)(void*, std::size_t, int type, int peer, void*, cudaStream_t);
+  int version = 0;
 
-Nccl::Nccl() {
-  setenv(nvls_variable, "0", /*overwrite=*/0);
-  const char* override_path = std::getenv("FATHOM_NCCL_LIBRARY");
-  // Threads of NCCL's own may outlive its last communicator: it stays loaded.
-  void* library = dlopen(override_path ? override_path : "libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return;
-  const auto find = [&](auto& function, const char* name) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    return function != nullptr;
-  };
-  find(all_to_all_, "ncclAlltoAll");
-  Result (*version)(int*);
-  const bool all = find(version, "ncclGetVersion") && find(init_all_, "ncclCommInitAll") &&
-                   find(destroy_, "ncclCommDestroy") && find(error_text_, "ncclGetErrorString") &&
-                   find(group_start_, "ncclGroupStart") && find(group_end_, "ncclGroupEnd") &&
-                   find(all_reduce_, "ncclAllReduce") && find(all_gather_, "ncclAllGather") &&
-                   find(reduce_scatter_, "ncclReduceScatter") &&
-                   find(broadcast_, "ncclBroadcast") && find(send_, "ncclSend") &&
-                   find(receive_, "ncclRecv");
-  if (all && version(&version_) != 0) version_ = 0;
+  Nccl() {
+    setenv(nvls_variable, "0", /*overwrite=*/0);
+    const char* override_path = std::getenv("FATHOM_NCCL_LIBRARY");
+    // Threads of NCCL's own may outlive its last communicator: it stays loaded.
+    void* library = dlopen(override_path ? override_path : "libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return;
+    const auto find = [&](auto& function, const char* name) {
+      function =
+          reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+      return function != nullptr;
+    };
+    find(all_to_all, "ncclAlltoAll");
+    Result (*get_version)(int*);
+    const bool all = find(get_version, "ncclGetVersion") && find(init_all, "ncclCommInitAll") &&
+                     find(destroy, "ncclCommDestroy") && find(error_text, "ncclGetErrorString") &&
+                     find(group_start, "ncclGroupStart") && find(group_end, "ncclGroupEnd") &&
+                     find(all_reduce, "ncclAllReduce") && find(all_gather, "ncclAllGather") &&
+                     find(reduce_scatter, "ncclReduceScatter") &&
+                     find(broadcast, "ncclBroadcast") && find(send, "ncclSend") &&
+                     find(receive, "ncclRecv");
+    if (all && get_version(&version) != 0) version = 0;
+  }
+};
+
+const Nccl& nccl() {
+  static const Nccl library;
+  return library;
 }
 
-Nccl::~Nccl() {
-  for (void* rank : ranks_) destroy_(rank);
-}
-
-bool Nccl::may_reduce_in_switches() {
-  const char* value = std::getenv(nvls_variable);
-  return value == nullptr || std::string_view(value) != "0";
-}
-
-void Nccl::check(Result result, const char* what) const {
+void check_nccl(Result result, const char* what) {
   if (result == 0) return;
   throw Error(ExitCode::setup_incomplete,
               fmt::format("NCCL's {} failed ({}): NCCL_DEBUG=WARN makes NCCL say why.", what,
-                          error_text_(result)));
+                          nccl().error_text(result)));
 }
 
-void Nccl::connect(const std::vector<int>& devices) {
-  if (!ranks_.empty()) return;
-  std::vector<void*> ranks(devices.size());
-  check(init_all_(ranks.data(), static_cast<int>(ranks.size()), devices.data()), "ncclCommInitAll");
-  ranks_ = std::move(ranks);
-}
+/// The ranks of one communicator, one for each node, in that order.
+using Ranks = std::vector<void*>;
+/// None before the first case runs.
+using SharedRanks = std::shared_ptr<Ranks>;
 
-void Nccl::queue(Collective collective, std::span<const RankBuffers> ranks,
-                 std::size_t whole) const {
-  check(group_start_(), "ncclGroupStart");
-  Result result = 0;
-  for (std::size_t rank = 0; rank < ranks.size() && result == 0; ++rank)
-    result = call(collective, static_cast<int>(rank), ranks[rank], whole);
-  const Result ended = group_end_();
-  check(result != 0 ? result : ended, collectives[static_cast<int>(collective)].name);
-}
-
-Nccl::Result Nccl::call(Collective collective, int rank, const RankBuffers& own,
-                        std::size_t whole) const {
-  const std::uint32_t* in = own.in;
-  std::uint32_t* out = own.out;
-  cudaStream_t stream = own.stream;
-  const int ranks = static_cast<int>(ranks_.size());
-  const std::size_t share = whole / ranks;
-  void* to = ranks_[rank];
+Result call(const Ranks& ranks, Collective collective, int rank, const Node& own, std::size_t first,
+            std::size_t whole) {
+  const Nccl& library = nccl();
+  const std::uint32_t* in = own.sent() + first;
+  std::uint32_t* out = own.received() + first;
+  cudaStream_t stream = own.stream();
+  const int all = static_cast<int>(ranks.size());
+  const std::size_t share = whole / all;
+  void* to = ranks[rank];
   const auto exchange = [&](std::size_t sent, int receiver, std::size_t received, int sender,
                             std::size_t words) {
-    const Result result = send_(in + sent, words, uint32_type, receiver, to, stream);
-    return result != 0 ? result : receive_(out + received, words, uint32_type, sender, to, stream);
+    const Result result = library.send(in + sent, words, uint32_type, receiver, to, stream);
+    if (result != 0) return result;
+    return library.receive(out + received, words, uint32_type, sender, to, stream);
   };
   switch (collective) {
     case Collective::all_reduce:
-      return all_reduce_(in, out, whole, uint32_type, sum, to, stream);
+      return library.all_reduce(in, out, whole, uint32_type, sum, to, stream);
     case Collective::all_gather:
-      return all_gather_(in, out, share, uint32_type, to, stream);
+      return library.all_gather(in, out, share, uint32_type, to, stream);
     case Collective::reduce_scatter:
-      return reduce_scatter_(in, out, share, uint32_type, sum, to, stream);
+      return library.reduce_scatter(in, out, share, uint32_type, sum, to, stream);
     case Collective::broadcast:
-      return broadcast_(in, out, whole, uint32_type, first_rank, to, stream);
+      return library.broadcast(in, out, whole, uint32_type, first_rank, to, stream);
     case Collective::send_receive:
-      return exchange(0, (rank + 1) % ranks, 0, rank_before(rank, ranks), whole);
+      return exchange(0, (rank + 1) % all, 0, rank_before(rank, all), whole);
     case Collective::all_to_all:
       break;
   }
-  if (all_to_all_ != nullptr) return all_to_all_(in, out, share, uint32_type, to, stream);
+  // One call where NCCL has it (from 2.28 on), else a send and a receive for each rank.
+  if (library.all_to_all) return library.all_to_all(in, out, share, uint32_type, to, stream);
   Result result = 0;
-  for (int peer = 0; peer < ranks && result == 0; ++peer)
+  for (int peer = 0; peer < all && result == 0; ++peer)
     result = exchange(peer * share, peer, peer * share, peer, share);
   return result;
 }
 
-namespace {
+/// Queues the parts of all ranks, which start as one, on 32-bit unsigned integers from word `first`
+/// on, whose sums are modulo 2^32. `whole`: nccl-tests' size S, in words.
+void queue(const Ranks& ranks, Collective collective, const Nodes& nodes, std::size_t first,
+           std::size_t whole) {
+  check_nccl(nccl().group_start(), "ncclGroupStart");
+  Result result = 0;
+  for (std::size_t rank = 0; rank < ranks.size() && result == 0; ++rank)
+    result = call(ranks, collective, static_cast<int>(rank), *nodes[rank], first, whole);
+  const Result ended = nccl().group_end();
+  check_nccl(result != 0 ? result : ended, collectives[static_cast<int>(collective)].name);
+}
 
 // Two ways to time operations that follow each other: as nccl-tests does, by the host's clock from
 // the first call until it sees all streams at rest, so that calls are what small ones take; and,
@@ -147,20 +163,21 @@ std::uint64_t wrong_words(Collective collective, int ranks, int rank, const Node
 /// Again and again, each time on the next part of the buffers: what the L2 still has of the last
 /// one would make up to some 16 MiB faster (nccl-tests walks, too). `counted`: bytes of one
 /// operation.
-Workload nccl_workload(Context& context, const SharedMachine& machine, Collective collective,
-                       std::size_t whole, bool queued, double counted) {
+Workload nccl_workload(Context& context, const SharedMachine& machine, const SharedRanks& ranks,
+                       Collective collective, std::size_t whole, bool queued, double counted) {
   Nodes nodes;
   for (const int gpu : machine->usable) nodes.push_back(&machine->node(gpu));
-  machine->nccl->connect(machine->usable);
+  if (ranks->empty()) {
+    Ranks made(nodes.size());
+    check_nccl(nccl().init_all(made.data(), static_cast<int>(made.size()), machine->usable.data()),
+               "ncclCommInitAll");
+    *ranks = std::move(made);
+  }
   const auto next = std::make_shared<std::size_t>(0);  // in words
-  const auto queue = [=](int operations) {
+  const auto queue_all = [=](int operations) {
     const std::size_t stride = std::bit_ceil(whole);  // keeps NCCL's 16 bytes aligned
-    std::vector<RankBuffers> ranks;
     for (int i = 0; i < operations; ++i) {
-      ranks.clear();
-      for (const Node* node : nodes)
-        ranks.push_back({node->sent() + *next, node->received() + *next, node->stream()});
-      machine->nccl->queue(collective, ranks, whole);
+      queue(*ranks, collective, nodes, *next, whole);
       *next = *next + 2 * stride > largest_bytes / 4 ? 0 : *next + stride;
     }
   };
@@ -170,7 +187,7 @@ Workload nccl_workload(Context& context, const SharedMachine& machine, Collectiv
   Workload workload;
   workload.capturable = false;
   // Timed by the host: one before each sample, in which NCCL sets up what it does at a first call.
-  workload.launch = tied(nodes, stream, [=] { queue(queued ? count : 1); });
+  workload.launch = tied(nodes, stream, [=] { queue_all(queued ? count : 1); });
   if (!queued) {
     workload.host_paced = true;
     workload.read_sample = [=] {
@@ -178,7 +195,7 @@ Workload nccl_workload(Context& context, const SharedMachine& machine, Collectiv
         return std::ranges::all_of(nodes, [](const Node* node) { return node->at_rest(); });
       };
       const double seconds = host_seconds([&] {
-        queue(count);
+        queue_all(count);
         spin_until(done, patience_s);
       });
       return counted * count / seconds;
@@ -190,9 +207,9 @@ Workload nccl_workload(Context& context, const SharedMachine& machine, Collectiv
     *next = 0;  // the next goes to the buffers' beginning, where `verify` looks
   };
   workload.verify = [=]() -> std::optional<std::string> {
-    const int ranks = static_cast<int>(nodes.size());
-    for (int rank = 0; rank < ranks; ++rank) {
-      const std::uint64_t wrong = wrong_words(collective, ranks, rank, *nodes[rank], whole);
+    const int all = static_cast<int>(nodes.size());
+    for (int rank = 0; rank < all; ++rank) {
+      const std::uint64_t wrong = wrong_words(collective, all, rank, *nodes[rank], whole);
       if (wrong > 0) return fmt::format("{} words of rank {} are wrong", wrong, rank);
     }
     return std::nullopt;
@@ -200,39 +217,47 @@ Workload nccl_workload(Context& context, const SharedMachine& machine, Collectiv
   return workload;
 }
 
-Case nccl_case(const SharedMachine& machine, Collective collective, const char* name,
-               std::size_t bytes, bool queued) {
-  const int ranks = static_cast<int>(machine->usable.size());
-  const std::size_t whole = bytes / 4 / ranks * ranks;
-  const double counted = bus_factor(collective, ranks) * static_cast<double>(whole) * 4;
+Case nccl_case(const SharedMachine& machine, const SharedRanks& ranks, Collective collective,
+               const char* name, std::size_t bytes, bool queued) {
+  const int gpus = static_cast<int>(machine->usable.size());
+  const std::size_t whole = bytes / 4 / gpus * gpus;
+  const double counted = bus_factor(collective, gpus) * static_cast<double>(whole) * 4;
   Case c = transfer_case(fmt::format("nccl/{}{}/{}", queued ? "queued/" : "", name, bytes),
                          {{"link", queued ? "NCCL, queued" : "NCCL"},
                           {"collective", name},
-                          {"GPUs", ranks},
+                          {"GPUs", gpus},
                           {"size", static_cast<std::int64_t>(whole * 4)}},
                          counted * operations_of(queued, whole * 4), *machine);
   c.metric.name = "bus_bandwidth";
-  if (!Nccl::may_reduce_in_switches()) c.bound = bus_bound(machine->topology, machine->usable);
+  // Unless switches may reduce: then the links bound no bus bandwidth.
+  if (std::getenv(nvls_variable) == std::string_view("0"))
+    c.bound = bus_bound(machine->topology, machine->usable);
   c.precision = bytes == largest_bytes ? headline_precision
                 : queued               ? short_precision
                                        : curve_precision;
   c.suite = quick_if(bytes == largest_bytes && collective == Collective::all_reduce);
   c.prepare = [=](Context& context) {
-    return nccl_workload(context, machine, collective, whole, queued, counted);
+    return nccl_workload(context, machine, ranks, collective, whole, queued, counted);
   };
   return c;
 }
 
 }  // namespace
 
+int nccl_version() { return nccl().version; }
+
 std::vector<Case> nccl_cases(const SharedMachine& machine) {
+  const SharedRanks ranks(new Ranks, [](Ranks* all) {
+    for (void* rank : *all) nccl().destroy(rank);
+    delete all;
+  });
   std::vector<Case> cases;
-  if (!machine->nccl || machine->nccl->version() == 0) return cases;
+  if (machine->nccl_version == 0) return cases;
   for (const auto& [collective, name, id] : collectives) {
     for (const std::size_t bytes : sizes()) {
-      cases.push_back(nccl_case(machine, collective, name, bytes, false));
+      cases.push_back(nccl_case(machine, ranks, collective, name, bytes, false));
       if (bytes <= largest_queued_bytes)
-        cases.push_back(nccl_case(machine, collective, name, bytes, true));
+        cases.push_back(nccl_case(machine, ranks, collective, name, bytes, true));
     }
   }
   return cases;

@@ -137,7 +137,7 @@ Machine::Machine(const DeviceFacts& own) : device(own), usable{own.ordinal} {
       if (atomics != 0) topology.native_atomics.insert({from, to});
     }
   }
-  if (usable.size() > 1) nccl.emplace();
+  if (usable.size() > 1) nccl_version = links::nccl_version();
 }
 
 const Node& Machine::node(int ordinal) {
@@ -190,7 +190,7 @@ Case transfer_case(std::string name, Axes axes, double bytes, const Machine& mac
   c.extras = {{"visible_gpus", machine.visible},
               {"busy_gpus", machine.busy},
               {"pairs_with_access", static_cast<double>(machine.topology.access.size())},
-              {"nccl_version", machine.nccl ? machine.nccl->version() : 0}};
+              {"nccl_version", machine.nccl_version}};
   return c;
 }
 

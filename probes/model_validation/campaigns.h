@@ -1,8 +1,39 @@
 #pragma once
 
-#include "harness/cases.h"
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "probes/model_validation/kernels.h"
+#include "results/document.h"
 
 namespace fathom::model_validation {
+
+const char* name(Space space);  ///< "shared"
+const char* name(models::Access op);
+
+/// Kinds of pattern, each drawn equally often.
+inline constexpr int pattern_kinds = 14;
+struct RandomPattern {
+  const char* kind;  ///< "tile-column"
+  models::WarpAccess access;
+};
+
+/// An endless series of valid patterns for one space, operation and width. The same seed gives the
+/// same series on every machine; the standard library's distributions would not.
+std::function<RandomPattern()> random_patterns(Space space, models::Access op, int bytes_per_lane,
+                                               std::uint64_t seed);
+
+/// A row of the table that `fathom predict shared|global --patterns` reads:
+/// "load,8,0,8,,24,...", an empty field for an inactive lane.
+std::string csv_row(const models::WarpAccess& access);
+
+/// Holds what a trial found (kernels.h: `found_words` words) against what its instruction must do:
+/// nothing, or what is wrong.
+std::optional<std::string> check_found(const models::WarpAccess& access,
+                                       std::span<const std::uint32_t> found);
 
 /// One figure of a campaign: what was found in each trial, which must equal what a model says. The
 /// entry has it as two counters: `<name>`, the sums of both sides, and `<name>_mismatches`, the

@@ -6,9 +6,19 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "probes/model_validation/patterns.h"
+#include "models/warp_access.h"
 
 namespace fathom::model_validation {
+
+/// Addresses of a pattern stay below this, its last byte included. Shared memory: what a block of
+/// any GPU may have without asking. Global: far enough for lanes to lie in pages of 64 KiB.
+inline constexpr std::uint64_t shared_region_bytes = 32 * 1024;
+inline constexpr std::uint64_t global_region_bytes = 1024 * 1024;
+
+enum class Space { shared, global };
+constexpr std::uint64_t region_bytes(Space space) {
+  return space == Space::shared ? shared_region_bytes : global_region_bytes;
+}
 
 inline constexpr int lanes = 32;
 inline constexpr int words_per_lane = 4;  ///< of the widest access

@@ -4,6 +4,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "harness/cases.h"
 #include "harness/counters/range_profiler.h"
 #include "models/global_memory.h"
 #include "models/occupancy.h"
@@ -11,7 +12,6 @@
 #include "probes/claims.h"
 #include "probes/device/launch.h"
 #include "probes/model_validation/campaigns.h"
-#include "probes/model_validation/kernels.h"
 #include "results/error.h"
 
 namespace fathom::model_validation {

@@ -122,16 +122,14 @@ inline constexpr int reference_threads = 256;
 void launch_reference(Element element, const std::byte* source, std::size_t elements,
                       std::byte* partial_sums, cudaStream_t stream);
 
-/// Width of the element count's type, which chooses between two compiled kernels of CUB's.
-enum class OffsetType { int32, int64 };
-
-/// Whether `cub_sum` can: float, double and 32-bit integers, and a count that fits the offset type.
-bool cub_can_sum(Element element, std::size_t elements, OffsetType offset);
-
+/// What cub_sum takes: float, double and 32-bit integers.
+constexpr bool cub_can_sum(Element element) {
+  return element != Element::f16 && element != Element::bf16;
+}
 /// cub::DeviceReduce::Sum of `elements` elements into one element at `result`. Without temporary
-/// memory it sums nothing and says how many bytes of it are needed. Throws std::invalid_argument
-/// where `cub_can_sum` is false.
-void cub_sum(Element element, const std::byte* source, std::size_t elements, OffsetType offset,
+/// memory it sums nothing and says how many bytes of it are needed. The count's type has 32 or 64
+/// bits, which chooses between two compiled kernels of CUB's.
+void cub_sum(Element element, const std::byte* source, std::size_t elements, int count_bits,
              std::byte* result, std::byte* temporary, std::size_t& temporary_bytes,
              cudaStream_t stream);
 

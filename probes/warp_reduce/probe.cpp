@@ -53,13 +53,6 @@ struct Sum {
   }
 };
 
-const std::byte* source_of(Context& context, const Sum& sum) {
-  const std::size_t size = element_bytes(sum.kernel.element);
-  const Buffer buffer = context.buffers().input("source", (sum.elements() + sum.offset) * size,
-                                                fill_of(sum.kernel.element));
-  return buffer.data + sum.offset_bytes();
-}
-
 constexpr std::size_t partial_sums = std::size_t{reference_blocks} * reference_threads;
 
 /// How far a sum of `elements` random values in [-1, 1) may be from the exact one, as an absolute
@@ -84,11 +77,16 @@ double sum_tolerance(Element element, double elements, double threads_per_block,
 }
 
 /// A sum by a grid of so many threads and blocks, checked against the sum of what an independent
-/// kernel leaves of the same data: integers must be equal modulo 2^32.
-Workload sum_workload(Context& context, const Sum& sum, const std::byte* source,
-                      const Buffer& result, double threads, double blocks,
-                      std::function<void()> launch) {
+/// kernel leaves of the same data: integers must be equal modulo 2^32. `launch_of` makes the launch
+/// of what it reads and where its result goes.
+template <class LaunchOf>
+Workload sum_workload(Context& context, const Sum& sum, const std::string& result_name,
+                      double threads, double blocks, LaunchOf&& launch_of) {
   const Element element = sum.kernel.element;
+  const std::size_t bytes = (sum.elements() + sum.offset) * element_bytes(element);
+  const std::byte* source =
+      context.buffers().input("source", bytes, fill_of(element)).data + sum.offset_bytes();
+  const Buffer result = context.buffers().output(result_name, accumulator_bytes(element));
   const double tolerance =
       sum_tolerance(element, static_cast<double>(sum.elements()), threads, blocks);
   const Buffer partial = context.buffers().output("reference", partial_sums * sizeof(double));
@@ -113,7 +111,7 @@ Workload sum_workload(Context& context, const Sum& sum, const std::byte* source,
         "the sum is {} instead of {}, off by more than the {} that rounding explains", got,
         static_cast<double>(expected), tolerance);
   };
-  Workload workload = workload_of(context, {result}, std::move(launch), check);
+  Workload workload = workload_of(context, {result}, launch_of(source, result.data), check);
   if (element != Element::i32)
     workload.extras = [=] {
       return std::map<std::string, double>{{"absolute_error", *error},
@@ -123,33 +121,34 @@ Workload sum_workload(Context& context, const Sum& sum, const std::byte* source,
 }
 
 Workload prepare(Context& context, const Sum& sum, std::size_t blocks) {
-  const std::byte* source = source_of(context, sum);
-  const Buffer result = context.buffers().output("result", accumulator_bytes(sum.kernel.element));
   const Buffer state = context.buffers().output("dynamic state", sizeof(DynamicState));
   const Buffer block_sums =
       context.buffers().output("block sums", max_dynamic_blocks * sizeof(double));
   cudaStream_t stream = context.stream();
   FATHOM_CUDA(cudaMemsetAsync(state.data, 0, state.bytes, stream));
-  const SumRun run{source, sum.layout(), result.data, state.as<DynamicState>(), block_sums.data};
   return sum_workload(
-      context, sum, source, result, sum.kernel.threads, static_cast<double>(blocks),
-      [=, sms = context.device().sms] { launch_sum(sum.kernel, run, sms, stream); });
+      context, sum, "result", sum.kernel.threads, static_cast<double>(blocks),
+      [&](const std::byte* source, std::byte* result) {
+        const SumRun run{source, sum.layout(), result, state.as<DynamicState>(), block_sums.data};
+        return [=, sms = context.device().sms] { launch_sum(sum.kernel, run, sms, stream); };
+      });
 }
 
-Workload prepare_cub(Context& context, const Sum& sum, OffsetType offset) {
+Workload prepare_cub(Context& context, const Sum& sum, int count_bits) {
   const Element element = sum.kernel.element;
-  const std::byte* source = source_of(context, sum);
-  const std::string suffix = offset == OffsetType::int32 ? " int32" : " int64";
-  const Buffer result = context.buffers().output("cub result" + suffix, accumulator_bytes(element));
+  const std::string suffix = fmt::format(" int{}", count_bits);
   std::size_t bytes = 0;
-  cub_sum(element, nullptr, sum.elements(), offset, nullptr, nullptr, bytes, nullptr);
+  cub_sum(element, nullptr, sum.elements(), count_bits, nullptr, nullptr, bytes, nullptr);
   const Buffer temporary =
       context.buffers().output("cub temporary" + suffix, std::max<std::size_t>(bytes, 1));
   // CUB's own shape is not ours to know: it has the tolerance of a grid as large as our largest.
-  return sum_workload(context, sum, source, result, 512, 65536,
-                      [=, bytes = temporary.bytes, stream = context.stream()]() mutable {
-                        cub_sum(element, source, sum.elements(), offset, result.data,
-                                temporary.data, bytes, stream);
+  return sum_workload(context, sum, "cub result" + suffix, 512, 65536,
+                      [&](const std::byte* source, std::byte* result) {
+                        return [=, stream = context.stream()]() mutable {
+                          bytes = temporary.bytes;
+                          cub_sum(element, source, sum.elements(), count_bits, result,
+                                  temporary.data, bytes, stream);
+                        };
                       });
 }
 
@@ -255,12 +254,10 @@ Case make_case(const DeviceFacts& device, const Sum& sum) {
   c.extras = {{"blocks", static_cast<double>(blocks)}};
   c.counters = counters_of(sum, layout, blocks);
   c.prepare = [=](Context& context) { return prepare(context, sum, blocks); };
-  if (!sum.against_cub) return c;
-  for (const OffsetType offset : {OffsetType::int32, OffsetType::int64})
-    if (cub_can_sum(element, sum.elements(), offset))
-      c.opponents.push_back({fmt::format("cub::DeviceReduce::Sum, {} count",
-                                         offset == OffsetType::int32 ? "int32" : "int64"),
-                             [=](Context& context) { return prepare_cub(context, sum, offset); }});
+  if (!sum.against_cub || !cub_can_sum(element)) return c;
+  for (const int bits : {32, 64})
+    c.opponents.push_back({fmt::format("cub::DeviceReduce::Sum, int{} count", bits),
+                           [=](Context& context) { return prepare_cub(context, sum, bits); }});
   return c;
 }
 

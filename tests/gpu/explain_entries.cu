@@ -2,13 +2,12 @@
 #include <memory>
 #include <vector>
 
+#include "gemm/bench/cases.h"
 #include "gemm/bench/rung.h"
-#include "gemm/bench/verification.h"
 #include "harness/cuda_check.h"
 #include "harness/cuda_handles.h"
 #include "harness/probe.h"
 #include "probes/bank_conflicts/kernels.h"
-#include "probes/bank_conflicts/patterns.h"
 #include "probes/device/launch.h"
 #include "tests/gpu/explain_kernels.h"
 

@@ -1,7 +1,6 @@
 // What a rung's plan and its workload tell is what runs, and autotuning takes no wrong variant.
 
-#include "gemm/bench/request.h"
-#include "gemm/bench/rung_workload.h"
+#include "gemm/bench/cases.h"
 #include "gemm/bench/shapes.h"
 #include "results/error.h"
 #include "tests/gpu/gemm_rung_bench.h"

@@ -2,7 +2,7 @@
 
 #include "gemm/bench/rung.h"
 #include "gemm/bench/shapes.h"
-#include "gemm/bench/verification.h"
+#include "gemm/bench/cases.h"
 #include "tests/gpu/gpu_fixture.h"
 
 namespace fathom::test {

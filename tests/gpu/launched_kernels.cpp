@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "gemm/bench/rung_workload.h"
+#include "gemm/bench/cases.h"
 
 // The linker hands every call of these functions of the runtime library to the one named __wrap_
 // here, which can call the library's own as __real_ (--wrap, see CMakeLists.txt).

@@ -4,7 +4,6 @@
 
 #include "harness/probe.h"
 #include "probes/bank_conflicts/kernels.h"
-#include "probes/bank_conflicts/patterns.h"
 #include "probes/copy_bandwidth/kernels.h"
 #include "probes/device/launch.h"
 #include "probes/memory_bandwidth/cases.h"

@@ -3,7 +3,7 @@
 
 #include <fmt/ranges.h>
 
-#include "gemm/bench/request.h"
+#include "gemm/bench/cases.h"
 #include "gemm/bench/rung.h"
 #include "gemm/bench/shapes.h"
 #include "results/document_io.h"

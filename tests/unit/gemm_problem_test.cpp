@@ -4,10 +4,9 @@
 #include <numbers>
 
 #include "gemm/bench/problem.h"
-#include "gemm/bench/request.h"
+#include "gemm/bench/cases.h"
 #include "gemm/bench/shapes.h"
 #include "gemm/bench/tolerance.h"
-#include "gemm/bench/verification.h"
 #include "tests/golden/golden.h"
 #include "tests/testing.h"
 

@@ -3,9 +3,8 @@
 
 #include "gemm/bench/conclude.h"
 #include "gemm/bench/problem.h"
-#include "gemm/bench/request.h"
+#include "gemm/bench/cases.h"
 #include "gemm/bench/rung.h"
-#include "gemm/bench/rung_workload.h"
 #include "tests/golden/golden.h"
 #include "tests/testing.h"
 

@@ -2,8 +2,7 @@
 
 #include "models/global_memory.h"
 #include "models/shared_memory.h"
-#include "probes/model_validation/kernels.h"
-#include "probes/model_validation/patterns.h"
+#include "probes/model_validation/campaigns.h"
 #include "tests/testing.h"
 
 using namespace fathom::model_validation;
