@@ -222,11 +222,7 @@ PrepareChase in_constants(bool cold = false) {
   };
 }
 
-LaunchChase in_parameters(Context&, Chase& chase) {
-  return [words = parameter_words(chase.chain)](const Chase& with_report, cudaStream_t stream) {
-    launch_parameter_chase(*words, with_report, stream);
-  };
-}
+LaunchChase in_parameters(Context&, Chase& chase) { return parameter_chase(chase.chain); }
 
 Chase constant_chase(std::size_t bytes, Timed timed) {
   const Chain chain = spread(bytes, constant_line);

@@ -27,13 +27,11 @@ struct Reporting {
 /// Their extras tell of all samples of the case.
 std::function<Workload(Context&)> report_workload(std::function<Reporting(Context&)> prepare);
 
-/// Launches a chase whose report is set; owns what it needs.
-using LaunchChase = std::function<void(const Chase& chase, cudaStream_t stream)>;
 /// Puts the chain where the chase goes and sets its base.
 using PrepareChase = std::function<LaunchChase(Context& context, Chase& chase)>;
 std::function<Workload(Context&)> chase_workload(const Chase& chase, const PrepareChase& prepare);
 
-/// Writes the chain to `memory`. `carveout_percent`: share of shared memory; 0 leaves the most L1.
+/// Writes the chain to `memory`.
 LaunchChase chase_through(Context& context, GlobalLoad load, int carveout_percent, Chase& chase,
                           void* memory);
 /// Bytes of the one region, in device memory, that every chase but the TLB's runs in.

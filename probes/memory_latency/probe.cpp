@@ -107,9 +107,7 @@ LaunchChase chase_through(Context& context, GlobalLoad load, int carveout_percen
                           void* memory) {
   chase.chain.base = chase.warm.base = reinterpret_cast<std::uint64_t>(memory);
   launch(write_chain, threads_for(chase.chain.count, 256), context.stream(), chase.chain);
-  return [=](const Chase& with_report, cudaStream_t stream) {
-    launch_global_chase(load, carveout_percent, with_report, stream);
-  };
+  return global_chase(load, carveout_percent);
 }
 
 std::size_t region_bytes(const DeviceFacts& device) {
@@ -191,11 +189,7 @@ Case shared_case(const DeviceFacts& device, const char* instruction, SharedLoad 
   constexpr int bytes = 4 * kib;
   Case c = headline("shared", instruction, bytes,
                     {.chain = spread(bytes, 4), .loads = loads_for(timed), .timed = timed},
-                    [=](Context&, Chase&) -> LaunchChase {
-                      return [=](const Chase& chase, cudaStream_t stream) {
-                        launch_shared_chase(load, chase, bytes, stream);
-                      };
-                    });
+                    [=](Context&, Chase&) { return shared_chase(load, bytes); });
   if (load == SharedLoad::load && timed == Timed::mean) {
     c.counters = {{"shared_load_instructions", mean_loads, 0, "the loads of the chase"}};
     c.extras = {{shared_bytes, static_cast<double>(device.shared_bytes_per_sm)},
@@ -211,14 +205,10 @@ Case texture_case(const char* level, std::size_t bytes, Timed timed) {
                    .loads = loads_for(timed),
                    .walked_loads = static_cast<int>(texels.count),
                    .timed = timed},
-                  [=](Context& context, Chase&) -> LaunchChase {
+                  [=](Context& context, Chase&) {
                     const std::vector<std::uint32_t> words = index_image(texels, bytes, 1);
-                    const Buffer memory =
-                        upload(context, "texels", std::as_bytes(std::span(words)));
-                    return [texture = make_texture(memory.data, bytes)](const Chase& chase,
-                                                                        cudaStream_t stream) {
-                      launch_texture_chase(*texture, chase, stream);
-                    };
+                    return texture_chase(
+                        upload(context, "texels", std::as_bytes(std::span(words))).data, bytes);
                   });
 }
 
@@ -231,12 +221,9 @@ void add_clusters(std::vector<Case>& result, const DeviceFacts& device) {
         result.emplace_back(make_case("distance", "distributed shared", instruction, Timed::mean,
                                       {{"cluster size", size}, {"distance", distance}},
                                       quick_if(distance == 1 || distance == size - 1)));
-    c.prepare = chase_workload({.chain = spread(bytes, 4), .loads = mean_loads},
-                               [=](Context&, Chase&) -> LaunchChase {
-                                 return [=](const Chase& chase, cudaStream_t stream) {
-                                   launch_cluster_chase(load, chase, bytes, size, distance, stream);
-                                 };
-                               });
+    c.prepare = chase_workload(
+        {.chain = spread(bytes, 4), .loads = mean_loads},
+        [=](Context&, Chase&) { return cluster_chase(load, bytes, size, distance); });
   };
   const int largest = largest_cluster(device.major, bytes);
   for (int size = 2; size <= largest; size *= 2)
