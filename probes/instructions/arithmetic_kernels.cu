@@ -93,11 +93,7 @@ FATHOM_OP(Hfma2, ManyPairsOp, "+r", by_half(multiply_add, x, a, b), "fma.rn.f16x
           "r"(o.a[i]), "r"(o.b[i]))
 
 struct Hfma2Bf16 : ManyPairsOp<Hfma2Bf16, __nv_bfloat16> {
-  static __device__ void step(std::uint32_t& x, const Operands& o, int i) {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("fma.rn.bf16x2 %0, %0, %1, %2;" : "+r"(x) : "r"(o.a[i]), "r"(o.b[i]));
-#endif
-  }
+  FATHOM_PTX_STEP(800, "fma.rn.bf16x2 %0, %0, %1, %2;", "+r"(x) : "r"(o.a[i]), "r"(o.b[i]))
   static std::uint32_t next(std::uint32_t x, std::uint32_t a, std::uint32_t b) {
     return by_half(multiply_add, x, a, b);
   }
