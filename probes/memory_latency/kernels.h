@@ -55,7 +55,7 @@ struct Report {
 
 /// Arguments of one chase; pointers to device memory.
 struct Chase {
-  Chain chain;
+  Chain chain{};
   int loads = 0;         ///< timed; with `each` at most max_timed_loads
   int walked_loads = 0;  ///< by the same thread before that, not timed
   /// Memory chases only: elements that all threads load before, `warm_passes` times over.
