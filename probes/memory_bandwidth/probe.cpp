@@ -23,9 +23,12 @@ struct Window {
   double bytes = 0;
 };
 
-/// Every warp of the launch moved `bytes_per_warp`. Throws std::invalid_argument for reports whose
-/// clocks stood still or ran backwards.
-void take(Readings& readings, std::span<const WarpReport> reports, double bytes_per_warp) {
+/// The launch's bytes per second, of which every warp moved `bytes_per_warp`: bytes per clock x SMs
+/// x SM clock. The clock is taken to be at most `max_hz`, since the global timer of some chips
+/// ticks in microseconds. Throws std::invalid_argument for reports whose clocks stood still or ran
+/// backwards.
+double take(Readings& readings, std::span<const WarpReport> reports, double bytes_per_warp,
+            double max_hz) {
   std::map<std::uint32_t, Window> windows;  // by SM: clocks of different SMs do not compare
   double clocks = 0, nanoseconds = 0;
   for (const WarpReport& r : reports) {
@@ -41,17 +44,13 @@ void take(Readings& readings, std::span<const WarpReport> reports, double bytes_
   std::vector<double> rates;
   for (const auto& [sm, w] : windows)
     rates.push_back(w.bytes / static_cast<double>(w.end - w.start));
-  readings["bytes_per_clock"].push_back(median(rates));
-  readings["sm_clock_hz"].push_back(nanoseconds > 0 ? 1e9 * clocks / nanoseconds : 0);
-  readings["sms"].push_back(static_cast<double>(windows.size()));
-}
-
-/// The last launch's bytes per second: bytes per clock x SMs x SM clock. The clock is taken to be
-/// at most `max_hz`, since the global timer of some chips ticks in microseconds.
-double last_bandwidth(const Readings& readings, double max_hz) {
-  const auto last = [&](const char* name) { return readings.at(name).back(); };
-  const double known = last("sm_clock_hz") > 0 ? last("sm_clock_hz") : max_hz;
-  return last("bytes_per_clock") * last("sms") * (max_hz > 0 ? std::min(known, max_hz) : known);
+  const double rate = median(rates), sms = static_cast<double>(windows.size());
+  const double hz = nanoseconds > 0 ? 1e9 * clocks / nanoseconds : 0;
+  readings["bytes_per_clock"].push_back(rate);
+  readings["sm_clock_hz"].push_back(hz);
+  readings["sms"].push_back(sms);
+  const double known = hz > 0 ? hz : max_hz;
+  return rate * sms * (max_hz > 0 ? std::min(known, max_hz) : known);
 }
 
 /// From six launches on also the ends of the 95 % interval, "bytes_per_clock_low" and "_high".
@@ -118,14 +117,11 @@ std::function<Workload(Context&)> report_workload(std::function<Reporting(Contex
     const Reporting of = prepare(context);
     Workload workload = of.workload;
     if (of.reports.data == nullptr) return workload;
-    const auto read = [=, stream = context.stream()] {
-      take(*readings, copy_to_host<WarpReport>(of.reports, stream), of.bytes_per_warp);
+    const auto read = [=, stream = context.stream(), max_hz = context.device().sm_clock_max_hz] {
+      return take(*readings, copy_to_host<WarpReport>(of.reports, stream), of.bytes_per_warp,
+                  max_hz);
     };
-    if (of.in_kernel)
-      workload.read_sample = [=, max_hz = context.device().sm_clock_max_hz] {
-        read();
-        return last_bandwidth(*readings, max_hz);
-      };
+    if (of.in_kernel) workload.read_sample = read;
     workload.extras = [=, in_kernel = of.in_kernel] {
       if (!in_kernel) read();
       return extras(*readings);

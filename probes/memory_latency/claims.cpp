@@ -186,16 +186,6 @@ View with_regimes(View view, const Curve& curve, const std::vector<Fact>& facts,
 }
 
 std::vector<View> views(std::span<const Entry> entries, const std::vector<Fact>& facts) {
-  View code =
-      curve_view("Pace of straight-line code against its length",
-                 {{"sweep", {"code"}}, {"level", {"instruction caches"}}}, "Length", {"level"});
-  code.y_label = "Cycles per instruction";
-  View carveouts = curve_view(
-      "Latency against working set, L1 by carve-out", {{"sweep", {"size"}}, {"level", {"L1"}}},
-      "Working set", {"carve-out (KiB)"},
-      "Loads that may hit in the L1, one line for each carve-out of shared memory; beyond the L1 "
-      "they come from the L2.",
-      true);
   View l2 = with_regimes(
       curve_view("Latency against working set, L2 and DRAM",
                  {{"sweep", {"size"}}, {"level", {"L2"}}}, "Working set", {"level"},
@@ -209,13 +199,19 @@ std::vector<View> views(std::span<const Entry> entries, const std::vector<Fact>&
                 {"level", "instruction", "method", "working set (B)", "metric", "interval",
                  "extra:latency_ns", "extra:p5", "extra:p50", "extra:p95", "verdict"},
                 "Cycles of the SM clock; p5 to p95 over single loads."),
-          carveouts,
+          curve_view("Latency against working set, L1 by carve-out",
+                     {{"sweep", {"size"}}, {"level", {"L1"}}}, "Working set", {"carve-out (KiB)"},
+                     "Loads that may hit in the L1, one line for each carve-out of shared memory; "
+                     "beyond the L1 they come from the L2.",
+                     true),
           l2,
           curve_view("Latency against working set, constant memory",
                      {{"sweep", {"size"}}, {"level", {"constant"}}}, "Working set", {"level"}),
           curve_view("Latency of constants beside code that shares a cache with them",
                      {{"sweep", {"beside code"}}}, "Constants and code", {"constants (B)"}),
-          code,
+          plot("Pace of straight-line code against its length",
+               {{"sweep", {"code"}}, {"level", {"instruction caches"}}}, working_set,
+               "Cycles per instruction", {"level"}, {.x_label = "Length", .x_log2 = true}),
           with_regimes(curve_view("Latency against footprint, one line in each large page",
                                   {{"sweep", {"pages"}}}, "Footprint", {"level"}),
                        curve(entries, {{"sweep", "pages"}}), facts,
