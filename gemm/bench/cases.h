@@ -124,7 +124,7 @@ int reference_column_step(const Problem& problem);
 Workload rung_workload(Context& context, const Rung& rung, const Problem& problem,
                        const std::shared_ptr<RunMemory>& memory);
 
-/// What the product's size loses to whole tiles and waves (models/tile_quantisation.h), as extras:
+/// What the product's size loses to whole tiles and waves (models/waves.h), as extras:
 /// "waves" and "tile_efficiency", of whole tiles alone where the last wave is shared equally.
 /// Nothing for kernels without a tile, and for products too small for one.
 std::map<std::string, double> tile_losses(const RungKernel& kernel, const Problem& problem,

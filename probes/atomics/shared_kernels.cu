@@ -1,6 +1,6 @@
 #include "probes/atomics/atomic.cuh"
+#include "probes/device/access.cuh"
 #include "probes/device/launch.h"
-#include "probes/device/threads.cuh"
 
 // Shared memory of the own block, and of the next block of a cluster.
 

@@ -1,7 +1,6 @@
 #include "probes/bank_conflicts/kernels.h"
 #include "probes/device/access.cuh"
 #include "probes/device/launch.h"
-#include "probes/device/threads.cuh"
 
 // Every warp of a block does the same pattern on the same region, so that enough accesses are in
 // flight to keep the SM's one data pipe busy: cycles per access then are wavefronts per access.

@@ -2,7 +2,7 @@
 
 #include "probes/copy_bandwidth/cache_hints.cuh"
 #include "probes/copy_bandwidth/kernels.h"
-#include "probes/device/threads.cuh"
+#include "probes/device/access.cuh"
 
 namespace fathom::copy_bandwidth {
 

@@ -3,8 +3,8 @@
 // Performance Computers", 1995).
 
 #include "probes/copy_bandwidth/kernels.h"
+#include "probes/device/access.cuh"
 #include "probes/device/launch.h"
-#include "probes/device/threads.cuh"
 
 namespace fathom::copy_bandwidth {
 namespace {

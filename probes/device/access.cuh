@@ -1,12 +1,25 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+
+// What kernels of several probes share.
+
+namespace fathom {
+
+/// As instructions for shared memory address it.
+__device__ inline std::uint32_t shared_address(const void* pointer) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
+/// The number of this thread in the grid.
+__device__ inline std::size_t thread_number() {
+  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
 
 // Loads and stores as inline PTX, which the compiler can neither drop, split nor merge. They
 // move 1, 2, 4, 8 or 16 bytes a lane, from or to the first of the words; a narrow store takes the
 // low bytes. Inline PTX must be one literal, so a macro writes them for each memory.
-
-namespace fathom {
 
 // clang-format off
 #define FATHOM_MEMORY(Name, ld, st, AddressType, in)                                           \

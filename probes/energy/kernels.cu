@@ -2,7 +2,6 @@
 
 #include "probes/device/access.cuh"
 #include "probes/device/launch.h"
-#include "probes/device/threads.cuh"
 
 namespace fathom::energy {
 namespace {
@@ -61,9 +60,8 @@ __global__ void __launch_bounds__(walk_threads) walk_chunks(Walk walk) {
 }
 
 auto kernel_of(Level level) {
-  return level == Level::shared ? walk_chunks<Level::shared>
-         : level == Level::l1   ? walk_chunks<Level::l1>
-                                : walk_chunks<Level::l2>;
+  return with_constant<Level::shared, Level::l1, Level::l2>(
+      level, [](auto from) { return walk_chunks<from>; });
 }
 
 }  // namespace
@@ -80,8 +78,7 @@ void launch_walk(Level level, const Walk& walk, int blocks, cudaStream_t stream)
   FATHOM_CUDA(cudaFuncSetAttribute(
       kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
       level == Level::shared ? cudaSharedmemCarveoutMaxShared : cudaSharedmemCarveoutMaxL1));
-  kernel<<<blocks, walk_threads, 0, stream>>>(walk);
-  FATHOM_CUDA(cudaGetLastError());
+  launch(kernel, {blocks, walk_threads}, stream, walk);
 }
 
 int walk_blocks_per_sm(Level level) { return resident_blocks_of(kernel_of(level), walk_threads); }

@@ -21,8 +21,9 @@ using Baseline = std::shared_ptr<double>;
 
 /// The case of a loop whose launch does `work`, without `prepare` and counters.
 Case loop_case(const char* kind, const char* id, const std::string& subject, const Per& per,
-               double work, const Baseline& baseline) {
+               bool quick, double work, const Baseline& baseline) {
   Case c;
+  c.suite = quick_if(quick);
   c.name = fmt::format("{}/{}", kind, id);
   c.axes = {{"kind", kind}, {"id", id}, {"loop", subject}, {"per", per.axis}};
   c.metric = {"energy", per.unit, Better::lower, std::nullopt};
@@ -51,8 +52,7 @@ std::vector<Case> instruction_cases(const DeviceFacts& device, const Baseline& b
     const instructions::Plan plan = throughput_plan(device, *best, launch_clocks);
     // A multiply-add is two operations.
     const double work = plan.steps() * plan.blocks * best->results * 2;
-    Case c = loop_case("instruction", loop.id, best->subject, loop.per, work, baseline);
-    c.suite = quick_if(loop.quick);
+    Case c = loop_case("instruction", loop.id, best->subject, loop.per, loop.quick, work, baseline);
     c.prepare = [plan](Context& context) { return instructions::prepare(context, plan); };
     cases.push_back(std::move(c));
   }
@@ -68,7 +68,7 @@ Case walk_case(const DeviceFacts& device, const MemoryLoop& loop, Level level, s
                int turns, const Baseline& baseline) {
   const int blocks = device.sms * walk_blocks_per_sm(level);
   const double bytes = static_cast<double>(chunk_bytes) * turns * blocks;
-  Case c = loop_case("memory", loop.id, loop.subject, per_byte, bytes, baseline);
+  Case c = loop_case("memory", loop.id, loop.subject, per_byte, loop.quick, bytes, baseline);
   c.prepare = [=](Context& context) {
     cudaStream_t stream = context.stream();
     const Buffer data = context.buffers().input("walked", chunks * chunk_bytes, Fill::random_bits);
@@ -98,9 +98,8 @@ Case dram_case(const DeviceFacts& device, const MemoryLoop& loop, copy_bandwidth
   // Far above any L2, so that nearly nothing of one launch is found there by the next.
   const std::size_t bytes = std::min(std::size_t{4} << 30, device.memory_bytes / 8 / unit * unit);
   const bool reads = mix == copy_bandwidth::Mix::read;
-  Case c =
-      loop_case("memory", loop.id, loop.subject, per_byte, static_cast<double>(bytes), baseline);
-  c.suite = quick_if(loop.quick);
+  Case c = loop_case("memory", loop.id, loop.subject, per_byte, loop.quick,
+                     static_cast<double>(bytes), baseline);
   c.counters = {{reads ? "dram_read_bytes" : "dram_write_bytes"}, {"l2_hit_rate"}};
   c.prepare = [=](Context& context) {
     copy_bandwidth::MixRun run{.bytes = bytes};
@@ -151,15 +150,10 @@ Workload rest_workload(Context& context) {
 std::vector<Case> rest_cases(const DeviceFacts&, const Baseline& baseline) {
   std::vector<Case> cases;
   for (const bool active : {false, true}) {
-    const char* id = active ? active_idle_id : idle_id;
-    Case& c = cases.emplace_back();
-    c.name = fmt::format("rest/{}", id);
-    c.axes = {{"kind", "rest"},
-              {"id", id},
-              {"loop", active ? "resident threads sleep" : "nothing runs"},
-              {"per", "second"}};
-    c.suite = Suite::quick;
-    c.metric = {"power", "W", Better::lower, std::nullopt};
+    Case& c = cases.emplace_back(loop_case("rest", active ? active_idle_id : idle_id,
+                                           active ? "resident threads sleep" : "nothing runs",
+                                           {"second", "W", ""}, true, 0, baseline));
+    c.metric.name = "power";
     c.prepare = [=](Context& context) { return active ? rest_workload(context) : Workload{}; };
     const auto keep = [=](const EnergyReading& whole) -> std::map<std::string, double> {
       *baseline = whole.watts();

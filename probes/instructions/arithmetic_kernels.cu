@@ -52,10 +52,8 @@ double widened(__nv_bfloat16 value) { return __bfloat162float(value); }
 template <class Derived, class Half>
 struct PairOp : WordOp<Derived> {
   static std::uint32_t packed(double low, double high) {
-    const Half halves[2] = {rounded_to(Half{}, low), rounded_to(Half{}, high)};
-    std::uint32_t word;
-    std::memcpy(&word, halves, sizeof word);
-    return word;
+    const std::array halves{rounded_to(Half{}, low), rounded_to(Half{}, high)};
+    return std::bit_cast<std::uint32_t>(halves);
   }
   static std::uint32_t start(int lane, int chain) {
     return packed(1 + (lane + chain) / 32.0, 1 + (2 * chain + lane + 1) / 64.0);
@@ -64,8 +62,7 @@ struct PairOp : WordOp<Derived> {
     return {{packed(1.5, 1.25), packed(2.0 / 3, 0.8)}, {packed(0.375, 0.5), packed(-0.375, -0.5)}};
   }
   static std::array<double, 2> unpacked(std::uint32_t word) {
-    Half halves[2];
-    std::memcpy(halves, &word, sizeof word);
+    const auto halves = std::bit_cast<std::array<Half, 2>>(word);
     return {widened(halves[0]), widened(halves[1])};
   }
   template <class F>
@@ -93,11 +90,7 @@ FATHOM_OP(Hfma2, ManyPairsOp, "+r", by_half(multiply_add, x, a, b), "fma.rn.f16x
           "r"(o.a[i]), "r"(o.b[i]))
 
 struct Hfma2Bf16 : ManyPairsOp<Hfma2Bf16, __nv_bfloat16> {
-  static __device__ void step(std::uint32_t& x, const Operands& o, int i) {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("fma.rn.bf16x2 %0, %0, %1, %2;" : "+r"(x) : "r"(o.a[i]), "r"(o.b[i]));
-#endif
-  }
+  FATHOM_PTX_STEP(800, "fma.rn.bf16x2 %0, %0, %1, %2;", "+r"(x) : "r"(o.a[i]), "r"(o.b[i]))
   static std::uint32_t next(std::uint32_t x, std::uint32_t a, std::uint32_t b) {
     return by_half(multiply_add, x, a, b);
   }

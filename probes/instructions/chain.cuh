@@ -89,16 +89,27 @@ struct LaneOp : DefaultSizes {
   static bool right(const State& want, const State& got) { return want == got; }
 };
 
-/// An Op's step and its reference of x and the operands a and b: an expression, and inline PTX that
-/// changes x as `constraint` has it and reads what follows of the operands `o` for parity `i`.
-#define FATHOM_STEP(constraint, reference, ptx, ...)                        \
-  static __device__ void step(State& x, [[maybe_unused]] const Operands& o, \
-                              [[maybe_unused]] int i) {                     \
-    asm volatile(ptx : constraint(x) : __VA_ARGS__);                        \
-  }                                                                         \
-  static State next([[maybe_unused]] State x, [[maybe_unused]] State a,     \
-                    [[maybe_unused]] State b) {                             \
-    return reference;                                                       \
+/// 10 x the compute capability that is compiled for, as __CUDA_ARCH__ has it.
+#ifdef __CUDA_ARCH__
+constexpr int target = __CUDA_ARCH__;
+#else
+constexpr int target = 0;
+#endif
+
+/// An Op's step from compute capability `since` on: inline PTX, and how it takes x and, for parity
+/// `i`, the operands `o`.
+#define FATHOM_PTX_STEP(since, ptx, ...)                                                     \
+  static __device__ void step([[maybe_unused]] State& x, [[maybe_unused]] const Operands& o, \
+                              [[maybe_unused]] int i) {                                      \
+    if constexpr (target >= since) asm volatile(ptx : __VA_ARGS__);                          \
+  }
+/// A step and its reference of x and the operands a and b: an expression, and inline PTX that
+/// changes x as `constraint` has it and reads what follows.
+#define FATHOM_STEP(constraint, reference, ptx, ...)                    \
+  FATHOM_PTX_STEP(0, ptx, constraint(x) : __VA_ARGS__)                  \
+  static State next([[maybe_unused]] State x, [[maybe_unused]] State a, \
+                    [[maybe_unused]] State b) {                         \
+    return reference;                                                   \
   }
 /// An Op that is a Base<Op>, a LaneOp, with no more of its own than that.
 #define FATHOM_OP(Name, Base, ...) \

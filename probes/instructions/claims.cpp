@@ -78,14 +78,8 @@ std::vector<View> views() {
 }  // namespace
 
 std::span<const Instruction> all_instructions() {
-  using Part = std::span<const Instruction>;
-  static const std::vector<Instruction> all = [] {
-    std::vector<Instruction> rows;
-    for (const Part part : {Part(arithmetic_instructions), Part(warp_instructions),
-                            Part(mma_instructions), Part(wgmma_instructions)})
-      rows.insert(rows.end(), part.begin(), part.end());
-    return rows;
-  }();
+  static const auto all =
+      arithmetic_instructions + warp_instructions + mma_instructions + wgmma_instructions;
   return all;
 }
 

@@ -58,18 +58,13 @@ inline constexpr const char* latency_source =
 inline Instruction row(std::string id, std::string subject, std::string family, std::string ptx,
                        std::string op, std::vector<std::string> sass, double usual_latency,
                        Instruction rest = {}) {
-  rest.id = std::move(id);
-  rest.subject = std::move(subject);
-  rest.family = std::move(family);
-  rest.ptx = std::move(ptx);
-  rest.op = std::move(op);
-  rest.sass = std::move(sass);
-  rest.usual_latency = usual_latency;
+  std::tie(rest.id, rest.subject, rest.family, rest.ptx, rest.op, rest.sass, rest.usual_latency) =
+      std::tie(id, subject, family, ptx, op, sass, usual_latency);
   return rest;
 }
 using N = NativeOperation;
 
-inline const Instruction arithmetic_instructions[] = {
+inline const std::vector<Instruction> arithmetic_instructions = {
     row("fadd", "FADD", "fp32", "add.f32", "Fadd", {"FADD"}, 4,
         {.native = N::f32_arithmetic, .published_latency = 4}),
     row("fmul", "FMUL", "fp32", "mul.f32", "Fmul", {"FMUL"}, 4,
@@ -149,7 +144,7 @@ inline const Instruction arithmetic_instructions[] = {
         {.per_step = 2, .native = N::convert_64_bit, .reaches_bound = false, .usual_rate = 8}),
 };
 
-inline const Instruction warp_instructions[] = {
+inline const std::vector<Instruction> warp_instructions = {
     row("shfl_bfly", "SHFL.BFLY", "warp", "shfl.sync.bfly.b32", "ShflBfly", {"SHFL.BFLY"}, 23,
         {.native = N::warp_shuffle, .quick = true}),
     row("shfl_idx", "SHFL.IDX", "warp", "shfl.sync.idx.b32", "ShflIdx", {"SHFL.IDX"}, 23,
@@ -202,7 +197,7 @@ inline Instruction mma(const char* id, const char* subject, const char* op, cons
               .quick = quick});
 }
 
-inline const Instruction mma_instructions[] = {
+inline const std::vector<Instruction> mma_instructions = {
     mma("mma_f16_k8", "mma m16n8k8 fp16 to fp32", "MmaF16K8", "HMMA", TensorType::f16, 1024, 75),
     mma("mma_f16_k16", "mma m16n8k16 fp16 to fp32", "MmaF16K16", "HMMA", TensorType::f16, 2048, 80,
         true),

@@ -38,20 +38,10 @@ using SmallMma = MmaOp<Element, Sum, K, 2, 1, 4 / Sum::per_register>;
 template <class Element, class Sum, int K>
 using LargeMma = MmaOp<Element, Sum, K, 4, 2, 4 / Sum::per_register>;
 
-/// 10 x the compute capability that is compiled for, as __CUDA_ARCH__ has it.
-#ifdef __CUDA_ARCH__
-constexpr int target = __CUDA_ARCH__;
-#else
-constexpr int target = 0;
-#endif
-
-/// From compute capability `since` on: inline PTX, and how it takes x and, for parity `i`, the
-/// operands `o`.
-#define FATHOM_MMA(Name, Base, since, ptx, ...)                                                  \
-  struct Name : Base {                                                                           \
-    static __device__ void step(State& x, const Operands& o, int i) {                            \
-      if constexpr (target >= since) asm volatile("mma.sync.aligned." ptx ";" : __VA_ARGS__);    \
-    }                                                                                            \
+/// From compute capability `since` on.
+#define FATHOM_MMA(Name, Base, since, ptx, ...)                      \
+  struct Name : Base {                                               \
+    FATHOM_PTX_STEP(since, "mma.sync.aligned." ptx ";", __VA_ARGS__) \
   };
 // With four accumulators.
 #define FATHOM_FOUR_SUMS "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])

@@ -37,9 +37,7 @@ struct ShflBfly : WarpOp<ShflBfly> {
 
 /// From any lane, by a register.
 struct ShflIdx : WarpOp<ShflIdx> {
-  static __device__ void step(Word& x, const Operands& o, int i) {
-    asm volatile("shfl.sync.idx.b32 %0, %0, %1, 31, -1;" : "+r"(x) : "r"(o.a[i]));
-  }
+  FATHOM_PTX_STEP(0, "shfl.sync.idx.b32 %0, %0, %1, 31, -1;", "+r"(x) : "r"(o.a[i]))
   static Operands operands(int lane) {
     const auto next = [](int from, int by) { return Word((from * 5 + by) % warp_lanes); };
     return {{next(lane, 3), next(lane, 16)}, {0, 0}};
@@ -51,11 +49,9 @@ struct ShflIdx : WarpOp<ShflIdx> {
 
 /// With the comparison that makes its condition from the ballot before.
 struct Ballot : WarpOp<Ballot> {
-  static __device__ void step(Word& x, const Operands& o, int i) {
-    asm volatile("{.reg .pred p; setp.gt.u32 p, %0, %1; vote.sync.ballot.b32 %0, p, -1;}"
-                 : "+r"(x)
-                 : "r"(o.a[i]));
-  }
+  FATHOM_PTX_STEP(0, "{.reg .pred p; setp.gt.u32 p, %0, %1; vote.sync.ballot.b32 %0, p, -1;}",
+                  "+r"(x)
+                  : "r"(o.a[i]))
   static Word lane_after(int, const Warp& x, const AllOperands& o, int parity) {
     Word ballot = 0;
     for (int lane = 0; lane < warp_lanes; ++lane)
@@ -67,9 +63,7 @@ struct Ballot : WarpOp<Ballot> {
 /// All lanes differ, so that each finds itself alone.
 struct MatchAny : WarpOp<MatchAny> {
   static constexpr int throughput_chains = 4, throughput_steps = 32;
-  static __device__ void step(Word& x, const Operands&, int) {
-    asm volatile("match.any.sync.b32 %0, %0, -1;" : "+r"(x));
-  }
+  FATHOM_PTX_STEP(0, "match.any.sync.b32 %0, %0, -1;", "+r"(x))
   static Word lane_after(int lane, const Warp& x, const AllOperands&, int) {
     Word alike = 0;
     for (int other = 0; other < warp_lanes; ++other) alike |= Word{x[lane] == x[other]} << other;
@@ -80,11 +74,7 @@ struct MatchAny : WarpOp<MatchAny> {
 /// The largest of the warp, which after one step is every lane's.
 struct ReduxMax : WarpOp<ReduxMax> {
   static constexpr int throughput_chains = 4, throughput_steps = 32;
-  static __device__ void step(Word& x, const Operands&, int) {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("redux.sync.max.u32 %0, %0, -1;" : "+r"(x));
-#endif
-  }
+  FATHOM_PTX_STEP(800, "redux.sync.max.u32 %0, %0, -1;", "+r"(x))
   static Word lane_after(int, const Warp& x, const AllOperands&, int) {
     return *std::max_element(x.begin(), x.end());
   }
@@ -98,9 +88,9 @@ struct WaitOp : WordOp<WaitOp> {
   static Word next(Word x, Word, Word) { return x; }
 };
 
-#define FATHOM_WAIT(Name, ptx)                                                                   \
-  struct Name : WaitOp {                                                                         \
-    static __device__ void step(Word&, const Operands&, int) { asm volatile(ptx ::: "memory"); } \
+#define FATHOM_WAIT(Name, ptx)            \
+  struct Name : WaitOp {                  \
+    FATHOM_PTX_STEP(0, ptx, : : "memory") \
   };
 FATHOM_WAIT(BarSync, "bar.sync 0;")
 FATHOM_WAIT(SyncWarp, "bar.warp.sync -1;")  // the compiler knows that the lanes are together
@@ -131,14 +121,12 @@ struct LoopBranch : WordOp<LoopBranch> {
   static constexpr int latency_short_steps = 2, latency_steps = 8, throughput_steps = 0;
   static constexpr Word turns = 32;
   static Operands operands(int lane) { return {{turns, turns}, {hashed(lane), hashed(lane + 32)}}; }
-  static __device__ void step(Word& x, const Operands& o, int i) {
-    asm volatile(
-        "{.reg .pred again;\n .reg .u32 left;\n mov.u32 left, %1;\n"
-        "turn: .pragma \"nounroll\";\n xor.b32 %0, %0, %2;\n shl.b32 %0, %0, 1;\n"
-        "sub.u32 left, left, 1;\n setp.ne.u32 again, left, 0;\n @again bra turn;\n}"
-        : "+r"(x)
-        : "r"(o.a[i]), "r"(o.b[i]));
-  }
+  FATHOM_PTX_STEP(0,
+                  "{.reg .pred again;\n .reg .u32 left;\n mov.u32 left, %1;\n"
+                  "turn: .pragma \"nounroll\";\n xor.b32 %0, %0, %2;\n shl.b32 %0, %0, 1;\n"
+                  "sub.u32 left, left, 1;\n setp.ne.u32 again, left, 0;\n @again bra turn;\n}",
+                  "+r"(x)
+                  : "r"(o.a[i]), "r"(o.b[i]))
   static Word next(Word x, Word a, Word b) {
     for (Word left = a; left != 0; --left) x = (x ^ b) << 1;
     return x;

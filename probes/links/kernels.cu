@@ -1,6 +1,6 @@
 #include "probes/links/kernels.h"
 
-#include "probes/device/threads.cuh"
+#include "probes/device/access.cuh"
 
 namespace fathom::links {
 namespace {

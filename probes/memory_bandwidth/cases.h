@@ -30,14 +30,6 @@ inline const models::SmLimits& limits_of(const DeviceFacts& device) {
   return models::all_sm_limits().back();
 }
 
-/// Where a working set is served from, for how much a launch should move.
-enum class Level { l1, l2, dram };
-constexpr const char* name_of(Level level) {
-  return level == Level::l1 ? "L1" : level == Level::l2 ? "L2" : "DRAM";
-}
-/// Bytes that keep `sms` SMs busy for some hundred microseconds.
-double traffic_for(const DeviceFacts& device, Level level, int sms);
-
 /// One pattern through global memory.
 struct GlobalPlan {
   Access access{};
@@ -70,10 +62,6 @@ GlobalPlan fitted(GlobalPlan plan);
 
 Case global_case(const DeviceFacts& device, const char* sweep, const char* level, Suite suite,
                  const GlobalPlan& plan);
-
-/// Adds what the counters must say of a launch whose data is, or may be, in the L1; in the L2, or
-/// behind it; all of it in DRAM, each byte once.
-void count(Case& c, const GlobalPlan& plan, Level level);
 
 /// Shared memory of which an SM has no room for two blocks' worth.
 int one_block_shared_bytes(const DeviceFacts& device);

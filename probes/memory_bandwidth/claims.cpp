@@ -123,13 +123,16 @@ std::vector<FactRow> fact_rows() {
     return row;
   };
   // Every level by operation, in bytes per second and, of loads, in bytes per clock and SM.
-  for (const auto& [name, subject, level, absent] :
-       {std::tuple{"registers", "registers", "registers", left_out},
-        {"shared", "shared memory", "shared", left_out},
-        {"dsmem", "distributed shared memory", "distributed shared", no_clusters},
-        {"l1", "L1", "L1", left_out},
-        {"l2", "L2", "L2", left_out},
-        {"dram", "DRAM", "DRAM", left_out}}) {
+  for (const auto& [name, subject, level, absent, no_stores] :
+       {std::tuple{"registers", "registers", "registers", left_out,
+                   "an instruction writes one result for the operands it reads, so that no mix but "
+                   "its own can be measured"},
+        {"shared", "shared memory", "shared", left_out, left_out},
+        {"dsmem", "distributed shared memory", "distributed shared", no_clusters, no_clusters},
+        {"l1", "L1", "L1", left_out,
+         "the L1 writes through: what stores reach is the L2's store bandwidth"},
+        {"l2", "L2", "L2", left_out, left_out},
+        {"dram", "DRAM", "DRAM", left_out, left_out}}) {
     const std::string id = name;
     FactRow loads = add({id + ".bandwidth", subject, "bandwidth"}, level, "load", absent);
     if (id == "l2")
@@ -138,15 +141,9 @@ std::vector<FactRow> fact_rows() {
     loads.name = {id + ".bytes_per_clock", subject, "bytes per clock and SM", "B/clk"};
     loads.change = take_per_clock;
     rows.push_back(std::move(loads));
-    const char* of_stores =
-        id == "l1" ? "the L1 writes through: what stores reach is the L2's store bandwidth"
-        : id == "registers"
-            ? "an instruction writes one result for the operands it reads, so that no mix but its "
-              "own can be measured"
-            : absent;
-    add({id + ".store_bandwidth", subject, "store bandwidth"}, level, "store", of_stores);
+    add({id + ".store_bandwidth", subject, "store bandwidth"}, level, "store", no_stores);
     add({id + ".mixed_bandwidth", subject, "bandwidth of loads and stores, 1:1"}, level, "copy",
-        of_stores);
+        no_stores);
   }
   for (const I size : {2, 4, 8, 16})
     add({fmt::format("dsmem.bandwidth_cluster_{}", size),

@@ -15,6 +15,52 @@ namespace {
 /// In an L2 of two partitions the first fits into one, the second needs both.
 constexpr double in_one_partition = 1.0 / 3, in_both_partitions = 0.7;
 
+/// Where a working set is served from, for how much a launch should move.
+enum class Level { l1, l2, dram };
+const char* name_of(Level level) {
+  return level == Level::l1 ? "L1" : level == Level::l2 ? "L2" : "DRAM";
+}
+/// Bytes that keep `sms` SMs busy for some hundred microseconds.
+double traffic_for(const DeviceFacts& device, Level level, int sms) {
+  constexpr double seconds = 400e-6, usual_clock = 1.5e9, usual_dram = 0.5e12;
+  constexpr double usual_l2_bytes = 38;  // of an SM and clock, when all of them ask
+  const double clocks = sms * (device.sm_clock_max_hz > 0 ? device.sm_clock_max_hz : usual_clock);
+  const double path = clocks * limits_of(device).l1_bytes_per_clock;
+  const auto dram = dram_bound(device);
+  return seconds * (level == Level::l1   ? path
+                    : level == Level::l2 ? clocks * usual_l2_bytes
+                                         : std::min(dram ? dram->value : usual_dram, path / 2));
+}
+
+/// Adds what the counters must say of a launch whose data is, or may be, in the L1; in the L2, or
+/// behind it; all of it in DRAM, each byte once.
+void count(Case& c, const GlobalPlan& plan, Level level) {
+  constexpr double sector = 32;
+  const bool loads = plan.access.operation != Operation::store;
+  const bool stores = plan.access.operation != Operation::load;
+  const double one_way = c.extras.at("bytes_moved") / (loads && stores ? 2 : 1);
+  if (loads) {
+    c.counters.push_back({"global_load_sectors", one_way / sector, 0, "bytes loaded / 32"});
+    // Exact on an H200 wherever a sector is asked for by one warp at a time; where several warps or
+    // SMs ask for it at once, less is read than loaded.
+    if (level != Level::l1 && plan.sharing == Sharing::interleaved)
+      c.counters.push_back({"l2_read_sectors", one_way / sector, 0.001, "bytes loaded / 32"});
+    else
+      c.counters.push_back({"l2_read_sectors"});
+  }
+  if (stores)
+    for (const char* role : {"global_store_sectors", "l2_write_sectors"})
+      c.counters.push_back(
+          {role, one_way / sector, 0.005, "bytes stored / 32, the reports left out"});
+  c.counters.insert(c.counters.end(), {{"l1_hit_rate"}, {"l2_hit_rate"}});
+  if (level != Level::dram) c.counters.push_back({"dram_read_bytes"});
+  if (level == Level::dram && loads)
+    c.counters.push_back({"dram_read_bytes", one_way, 0.02, "every byte loaded once"});
+  if (level == Level::dram && stores)
+    c.counters.push_back({"dram_write_bytes", one_way, 0.05,
+                          "every byte stored once; the L2 may keep the last of them back"});
+}
+
 /// Working sets from `low` on. `quick_per_octave` 0: none of them is in the quick suite.
 void add_curve(std::vector<Case>& result, const DeviceFacts& device, const Access& access,
                std::uint64_t low, int per_octave, int quick_per_octave) {

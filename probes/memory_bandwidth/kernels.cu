@@ -46,8 +46,7 @@ __global__ void __launch_bounds__(register_threads) read_registers(RegisterRun r
 #pragma unroll
   for (int c = 0; c < register_chains; ++c) bits |= __float_as_uint(x[c]);
   stopwatch.stop(bits == 0xFFFFFFFFu ? 1 : 0);
-  float* after = run.after + (static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x) *
-                                 register_chains;
+  float* after = run.after + thread_number() * register_chains;
 #pragma unroll
   for (int c = 0; c < register_chains; ++c) after[c] = x[c];
 }
@@ -190,11 +189,9 @@ void (*tile_kernel(const Access& access))(TileRun) {
 
 __global__ void sum_words(const std::uint32_t* data, std::uint64_t words, std::uint32_t* sum) {
   std::uint32_t own = 0;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < words;
-       i += std::uint64_t{gridDim.x} * blockDim.x)
+  for (std::uint64_t i = thread_number(); i < words; i += std::uint64_t{gridDim.x} * blockDim.x)
     own += data[i];
-  for (int mask = warp_lanes / 2; mask > 0; mask /= 2)
-    own += __shfl_xor_sync(0xFFFFFFFFu, own, mask);
+  own = warp_sum(own);
   if (threadIdx.x % warp_lanes == 0) atomicAdd(sum, own);
 }
 
@@ -203,8 +200,7 @@ __global__ void count_wrong_words(const std::uint32_t* data, std::uint64_t words
   unsigned long long own = 0;
   const auto tile = static_cast<std::uint32_t>(access.tile());
   const auto row = static_cast<std::uint32_t>(access.width * warp_lanes);
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < words;
-       i += std::uint64_t{gridDim.x} * blockDim.x) {
+  for (std::uint64_t i = thread_number(); i < words; i += std::uint64_t{gridDim.x} * blockDim.x) {
     const std::uint64_t offset = i * sizeof(std::uint32_t);
     const auto warp = static_cast<std::uint32_t>(offset / tile % grid_warps);
     const auto within = static_cast<std::uint32_t>(offset % row);

@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "probes/device/launch.h"
-
 #include "probes/memory_latency/chain.h"
 
 namespace fathom::memory_bandwidth {

@@ -1,6 +1,5 @@
 #include <cooperative_groups.h>
 
-#include "probes/device/threads.cuh"
 #include "probes/memory_bandwidth/stream.cuh"
 
 // Shared and distributed shared memory: both kinds of kernel know theirs by 32-bit addresses, and

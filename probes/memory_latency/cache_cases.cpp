@@ -51,7 +51,7 @@ struct Sweep {
   void add_size(Chase chase, Axes more, std::size_t bytes, Suite suite,
                 const std::set<std::size_t>& coarse) {
     more.push_back(working_set_axis(bytes));
-    chase.warm = every_word(bytes);
+    chase.warm = spread(bytes, sizeof(std::uint64_t));
     Case& c = add("size", chase, more, suite);
     const auto at = coarse.find(bytes);
     if (at != coarse.end() && std::distance(coarse.begin(), at) % 6 == 0)
@@ -187,16 +187,14 @@ Reporting pairs(Context& context, const Level& level, int distance) {
     go_on_to(pair * level.spacing + static_cast<std::uint64_t>(distance));
     go_on_to((pair + 1) * level.spacing);
   }
-  Chase chase{
-      .chain = {.count = 1}, .loads = static_cast<int>(2 * level.count), .timed = Timed::each};
-  const LaunchChase launch_it = chase_through(context, level.load, 0, chase, memory.data);
   FATHOM_CUDA(cudaMemcpyAsync(memory.data, words.data(), bytes, cudaMemcpyHostToDevice, stream));
   FATHOM_CUDA(cudaStreamSynchronize(stream));
-  return {[=](Report* report) mutable {
-            chase.report = report;
-            launch_it(chase, stream);
-          },
-          [=](std::uint64_t) { return end; }, Timed::each, chase.loads, true};
+  return {.chase = {.chain = {.base = base, .count = 1},
+                    .loads = static_cast<int>(2 * level.count),
+                    .timed = Timed::each},
+          .launch = global_chase(level.load, 0),
+          .end = end,
+          .pairs = true};
 }
 
 // Constant and instruction caches.
@@ -222,11 +220,7 @@ PrepareChase in_constants(bool cold = false) {
   };
 }
 
-LaunchChase in_parameters(Context&, Chase& chase) {
-  return [words = parameter_words(chase.chain)](const Chase& with_report, cudaStream_t stream) {
-    launch_parameter_chase(*words, with_report, stream);
-  };
-}
+LaunchChase in_parameters(Context&, Chase& chase) { return parameter_chase(chase.chain); }
 
 Chase constant_chase(std::size_t bytes, Timed timed) {
   const Chain chain = spread(bytes, constant_line);
@@ -285,17 +279,16 @@ std::function<Workload(Context&)> code_workload(std::size_t code, std::size_t co
   const int blocks = all * run.blocks + (run.blocks > 0 ? 2 : 0);  // executed
   return report_workload([=](Context& context) -> Reporting {
     fill_constants(context, run.constants);
-    return {[=, stream = context.stream()](Report* report) {
-              CodeRun with_report = run;
-              with_report.report = report;
-              launch(run_code_and_constants, {1, 1}, stream, with_report, 1.0f);
-            },
+    return {.chase = {.loads = counted * run.rounds},
+            .launch =
+                [=](const Chase& chase, cudaStream_t stream) {
+                  CodeRun with_report = run;
+                  with_report.report = chase.report;
+                  launch(run_code_and_constants, {1, 1}, stream, with_report, 1.0f);
+                },
             // Every round goes through the whole chain, and ends where it began.
-            [=](std::uint64_t) {
-              return loads > 0 ? follow(run.constants, 0, (all + 2) * loads) : ChaseEnd{};
-            },
-            Timed::mean, counted * run.rounds, false,
-            std::uint64_t{static_cast<unsigned>(blocks)} * code_block_sums};
+            .end = loads > 0 ? follow(run.constants, 0, (all + 2) * loads) : ChaseEnd{},
+            .executed = std::uint64_t{static_cast<unsigned>(blocks)} * code_block_sums};
   });
 }
 

@@ -16,10 +16,9 @@ inline constexpr std::size_t kib = 1024, mib = 1024 * kib;
 
 /// A launch that leaves a report, and what the report must say.
 struct Reporting {
-  std::function<void(Report*)> launch;
-  std::function<ChaseEnd(std::uint64_t base)> end;
-  Timed timed = Timed::mean;
-  int loads = 0;
+  Chase chase;  ///< of a run of code: only how many loads its clocks are of
+  LaunchChase launch{};
+  std::optional<ChaseEnd> end{};  ///< nothing: where the chase's chain ends
   /// The figure is the mean of the timed loads; with `pairs`, the median of each pair's second.
   bool pairs = false;
   std::optional<std::uint64_t> executed{};
@@ -27,13 +26,11 @@ struct Reporting {
 /// Their extras tell of all samples of the case.
 std::function<Workload(Context&)> report_workload(std::function<Reporting(Context&)> prepare);
 
-/// Launches a chase whose report is set; owns what it needs.
-using LaunchChase = std::function<void(const Chase& chase, cudaStream_t stream)>;
 /// Puts the chain where the chase goes and sets its base.
 using PrepareChase = std::function<LaunchChase(Context& context, Chase& chase)>;
 std::function<Workload(Context&)> chase_workload(const Chase& chase, const PrepareChase& prepare);
 
-/// Writes the chain to `memory`. `carveout_percent`: share of shared memory; 0 leaves the most L1.
+/// Writes the chain to `memory`.
 LaunchChase chase_through(Context& context, GlobalLoad load, int carveout_percent, Chase& chase,
                           void* memory);
 /// Bytes of the one region, in device memory, that every chase but the TLB's runs in.
@@ -53,8 +50,5 @@ inline std::pair<std::string, AxisValue> working_set_axis(std::size_t bytes) {
 /// What a chase's loads must be by counter, and where they hit: in the L1, or past it. All ask
 /// alike, so that they share a session of the profiler.
 std::vector<CounterRequest> hits(GlobalLoad load, const Chase& chase);
-
-/// Elements of 8 bytes.
-inline Chain every_word(std::size_t bytes) { return spread(bytes, 8); }
 
 }  // namespace fathom::memory_latency

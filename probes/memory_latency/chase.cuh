@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "harness/device_clocks.cuh"
-#include "probes/device/threads.cuh"
+#include "probes/device/access.cuh"
 #include "probes/memory_latency/kernels.h"
 
 // What the chases through all kinds of memory share. A `Space` says how to load:

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "probes/memory_latency/chase.cuh"
@@ -65,17 +67,18 @@ __global__ void write_chain(Chain chain) {
   *reinterpret_cast<std::uint64_t*>(address_at(chain, k)) = address_at(chain, std::uint64_t{k} + 1);
 }
 
-void launch_global_chase(GlobalLoad load, int carveout_percent, const Chase& chase,
-                         cudaStream_t stream) {
+LaunchChase global_chase(GlobalLoad load, int carveout_percent) {
   using enum GlobalLoad;
-  with_constant<cached, l2_only, read_only, system, atomic_add, atomic_cas>(load, [&](auto kind) {
-    with_timed(chase.timed, [&](auto how) {
-      const auto kernel = chase_global<kind, how>;
-      FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                       carveout_percent));
-      launch(kernel, {1, warm_threads}, stream, chase, std::uint64_t{0});
+  return [=](const Chase& chase, cudaStream_t stream) {
+    with_constant<cached, l2_only, read_only, system, atomic_add, atomic_cas>(load, [&](auto kind) {
+      with_timed(chase.timed, [&](auto how) {
+        const auto kernel = chase_global<kind, how>;
+        FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                         carveout_percent));
+        launch(kernel, {1, warm_threads}, stream, chase, std::uint64_t{0});
+      });
     });
-  });
+  };
 }
 
 namespace {
@@ -88,6 +91,10 @@ struct Constant {
     return *reinterpret_cast<const std::uint32_t*>(
         reinterpret_cast<const std::byte*>(constant_words) + p);
   }
+};
+
+struct ParameterWords {
+  std::uint32_t values[parameter_bytes / 4];
 };
 
 /// Addresses are byte offsets into words that the launch brought along: the constant bank of the
@@ -216,17 +223,16 @@ void launch_constant_chase(const Chase& chase, cudaStream_t stream) {
   with_timed(chase.timed, [&](auto how) { launch(chase_constant<how>, {1, 1}, stream, chase); });
 }
 
-void launch_parameter_chase(const ParameterWords& words, const Chase& chase, cudaStream_t stream) {
-  with_timed(chase.timed,
-             [&](auto how) { launch(chase_parameters<how>, {1, 1}, stream, words, chase); });
+LaunchChase parameter_chase(const Chain& chain) {
+  const auto words = std::make_shared<ParameterWords>();
+  std::ranges::copy(index_image(chain, parameter_bytes), words->values);
+  return [=](const Chase& chase, cudaStream_t stream) {
+    with_timed(chase.timed,
+               [&](auto how) { launch(chase_parameters<how>, {1, 1}, stream, *words, chase); });
+  };
 }
 
-void launch_texture_chase(cudaTextureObject_t texture, const Chase& chase, cudaStream_t stream) {
-  with_timed(chase.timed,
-             [&](auto how) { launch(chase_texture<how>, {1, 1}, stream, texture, chase); });
-}
-
-std::shared_ptr<cudaTextureObject_t> make_texture(const void* texels, std::size_t bytes) {
+LaunchChase texture_chase(const void* texels, std::size_t bytes) {
   cudaResourceDesc resource = {};
   resource.resType = cudaResourceTypeLinear;
   resource.res.linear.devPtr = const_cast<void*>(texels);
@@ -236,10 +242,11 @@ std::shared_ptr<cudaTextureObject_t> make_texture(const void* texels, std::size_
   description.readMode = cudaReadModeElementType;
   cudaTextureObject_t texture = 0;
   FATHOM_CUDA(cudaCreateTextureObject(&texture, &resource, &description, nullptr));
-  return {new cudaTextureObject_t(texture), [](cudaTextureObject_t* t) {
-            cudaDestroyTextureObject(*t);
-            delete t;
-          }};
+  const std::shared_ptr<void> owner(nullptr, [=](void*) { cudaDestroyTextureObject(texture); });
+  return [texture, owner](const Chase& chase, cudaStream_t stream) {
+    with_timed(chase.timed,
+               [&](auto how) { launch(chase_texture<how>, {1, 1}, stream, texture, chase); });
+  };
 }
 
 }  // namespace fathom::memory_latency

@@ -2,9 +2,8 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <memory>
+#include <functional>
 
 #include "probes/device/launch.h"
 #include "probes/memory_latency/chain.h"
@@ -56,7 +55,7 @@ struct Report {
 
 /// Arguments of one chase; pointers to device memory.
 struct Chase {
-  Chain chain;
+  Chain chain{};
   int loads = 0;         ///< timed; with `each` at most max_timed_loads
   int walked_loads = 0;  ///< by the same thread before that, not timed
   /// Memory chases only: elements that all threads load before, `warm_passes` times over.
@@ -70,24 +69,23 @@ struct Chase {
 /// the next one. Takes a thread for each.
 __global__ void write_chain(Chain chain);
 
-// Kernels of one block, and of one thread where nothing else is said.
+/// Launches a chase whose report is set; owns what it needs.
+using LaunchChase = std::function<void(const Chase& chase, cudaStream_t stream)>;
+
+// Chases by one block, and by one thread where nothing else is said.
 
 /// By a block of warm_threads. `carveout_percent`: share of shared memory; 0 leaves the most L1.
-void launch_global_chase(GlobalLoad load, int carveout_percent, const Chase& chase,
-                         cudaStream_t stream);
-/// The chain's addresses are indices into a linear texture of 32-bit texels: make_texture's.
-void launch_texture_chase(cudaTextureObject_t texture, const Chase& chase, cudaStream_t stream);
-std::shared_ptr<cudaTextureObject_t> make_texture(const void* texels, std::size_t bytes);
+LaunchChase global_chase(GlobalLoad load, int carveout_percent);
+/// The chain's addresses are indices into a linear texture of 32-bit texels.
+LaunchChase texture_chase(const void* texels, std::size_t bytes);
 /// A block of fill_threads writes the chain at offset 0 of its dynamic shared memory; its base is
 /// reported.
-void launch_shared_chase(SharedLoad load, const Chase& chase, int shared_bytes,
-                         cudaStream_t stream);
+LaunchChase shared_chase(SharedLoad load, int shared_bytes);
 inline constexpr int fill_threads = 128;
 /// One cluster of `cluster_size` blocks, of which the first chases in the shared memory of block
 /// `target`; `Timed::mean` only. The base reported is the lower half of a generic address. From
 /// compute capability 9.0 on; elsewhere the kernel is empty.
-void launch_cluster_chase(SharedLoad load, const Chase& chase, int shared_bytes, int cluster_size,
-                          int target, cudaStream_t stream);
+LaunchChase cluster_chase(SharedLoad load, int shared_bytes, int cluster_size, int target);
 /// The largest power of two of blocks that one cluster of the above may have on this GPU, up to 16;
 /// 0 before compute capability 9.0.
 int largest_cluster(int major, int shared_bytes);
@@ -100,16 +98,8 @@ void launch_constant_chase(const Chase& chase, cudaStream_t stream);
 /// What a kernel's parameters hold beside its other arguments: of 32,764 bytes (CUDA C++
 /// Programming Guide, "Function Parameters", from compute capability 7.0 on) a round number.
 inline constexpr int parameter_bytes = 31 * 1024;
-struct ParameterWords {
-  std::uint32_t values[parameter_bytes / 4];
-};
-inline std::shared_ptr<const ParameterWords> parameter_words(const Chain& chain) {
-  const auto words = std::make_shared<ParameterWords>();
-  std::ranges::copy(index_image(chain, parameter_bytes), words->values);
-  return words;
-}
-/// The chain, whose base is 0, lies in the words.
-void launch_parameter_chase(const ParameterWords& words, const Chase& chase, cudaStream_t stream);
+/// The chain, whose base is 0, lies in the kernel's parameters.
+LaunchChase parameter_chase(const Chain& chain);
 
 /// Straight-line code is in blocks, sixteen bytes an instruction (Volta and later). Two
 /// instructions of a block compare and leave after the last block wanted; each of the others adds 1

@@ -26,11 +26,11 @@ struct Readings {
 double take(Readings& readings, const Report& report, const Reporting& of) {
   readings.clocks += static_cast<double>(report.clock_end - report.clock_begin);
   readings.nanoseconds += static_cast<double>(report.ns_end - report.ns_begin);
-  double mean = static_cast<double>(report.clocks) / of.loads;
+  double mean = static_cast<double>(report.clocks) / of.chase.loads;
   std::vector<double> latencies;
-  if (of.timed == Timed::each) {
+  if (of.chase.timed == Timed::each) {
     const double empty = median(std::vector<double>(report.empty, report.empty + empty_brackets));
-    for (int i = of.pairs; i < of.loads; i += 1 + of.pairs)
+    for (int i = of.pairs; i < of.chase.loads; i += 1 + of.pairs)
       latencies.push_back(report.times[i] - empty);
     mean = std::accumulate(latencies.begin(), latencies.end(), 0.0) / latencies.size();
     readings.loads.insert(readings.loads.end(), latencies.begin(), latencies.end());
@@ -58,12 +58,14 @@ std::map<std::string, double> extras(const Readings& r) {
 }
 
 std::optional<std::string> check(const Report& report, const Reporting& of) {
+  Chase chase = of.chase;
   const bool timed =
-      of.timed == Timed::mean ? report.clocks > 0 : report.times[of.loads - 1] != 0xFFFFFFFFu;
+      chase.timed == Timed::mean ? report.clocks > 0 : report.times[chase.loads - 1] != 0xFFFFFFFFu;
   if (!timed || report.clock_end <= report.clock_begin) return "the kernel reported no clocks";
   if (of.executed && report.executed != *of.executed)
     return fmt::format("the code added {} times instead of {}", report.executed, *of.executed);
-  const ChaseEnd expected = of.end(report.base);
+  chase.chain.base = report.base;
+  const ChaseEnd expected = of.end ? *of.end : follow(chase.chain, chase.walked_loads, chase.loads);
   if (report.end == expected.address && report.sum == expected.sum) return std::nullopt;
   return fmt::format("the chase ended at {:#x} instead of {:#x}, or not by the addresses wanted",
                      report.end, expected.address);
@@ -73,13 +75,13 @@ std::optional<std::string> check(const Report& report, const Reporting& of) {
 
 std::function<Workload(Context&)> report_workload(std::function<Reporting(Context&)> prepare) {
   return [=, readings = std::make_shared<Readings>()](Context& context) {
-    const Reporting of = prepare(context);
+    Reporting of = prepare(context);
     const Buffer buffer = context.buffers().output("report", sizeof(Report));
-    const auto report = [=, stream = context.stream()] {
-      return copy_to_host<Report>(buffer, stream).front();
-    };
+    of.chase.report = buffer.as<Report>();
+    cudaStream_t stream = context.stream();
+    const auto report = [=] { return copy_to_host<Report>(buffer, stream).front(); };
     Workload workload = workload_of(
-        context, {buffer}, [=] { of.launch(buffer.as<Report>()); },
+        context, {buffer}, [=] { of.launch(of.chase, stream); },
         [=] { return check(report(), of); });
     workload.read_sample = [=] { return take(*readings, report(), of); };
     workload.extras = [=] { return extras(*readings); };
@@ -88,18 +90,10 @@ std::function<Workload(Context&)> report_workload(std::function<Reporting(Contex
 }
 
 std::function<Workload(Context&)> chase_workload(const Chase& wanted, const PrepareChase& prepare) {
-  return report_workload([=](Context& context) -> Reporting {
-    Chase chase = wanted;
-    const LaunchChase launch = prepare(context, chase);
-    return {[=, stream = context.stream()](Report* report) mutable {
-              chase.report = report;
-              launch(chase, stream);
-            },
-            [=](std::uint64_t base) mutable {
-              chase.chain.base = base;
-              return follow(chase.chain, chase.walked_loads, chase.loads);
-            },
-            chase.timed, chase.loads};
+  return report_workload([=](Context& context) {
+    Reporting of{.chase = wanted};
+    of.launch = prepare(context, of.chase);
+    return of;
   });
 }
 
@@ -107,9 +101,7 @@ LaunchChase chase_through(Context& context, GlobalLoad load, int carveout_percen
                           void* memory) {
   chase.chain.base = chase.warm.base = reinterpret_cast<std::uint64_t>(memory);
   launch(write_chain, threads_for(chase.chain.count, 256), context.stream(), chase.chain);
-  return [=](const Chase& with_report, cudaStream_t stream) {
-    launch_global_chase(load, carveout_percent, with_report, stream);
-  };
+  return global_chase(load, carveout_percent);
 }
 
 std::size_t region_bytes(const DeviceFacts& device) {
@@ -161,7 +153,7 @@ int loads_for(Timed timed) { return timed == Timed::mean ? mean_loads : max_time
 Case cache_case(const char* level, GlobalLoad load, Timed timed, std::size_t bytes) {
   const Chase chase{.chain = spread(bytes, 128),
                     .loads = loads_for(timed),
-                    .warm = every_word(bytes),
+                    .warm = spread(bytes, sizeof(std::uint64_t)),
                     .warm_passes = 2,
                     .timed = timed};
   Case c = headline(level, name_of(load), bytes, chase, in_region(load));
@@ -191,11 +183,7 @@ Case shared_case(const DeviceFacts& device, const char* instruction, SharedLoad 
   constexpr int bytes = 4 * kib;
   Case c = headline("shared", instruction, bytes,
                     {.chain = spread(bytes, 4), .loads = loads_for(timed), .timed = timed},
-                    [=](Context&, Chase&) -> LaunchChase {
-                      return [=](const Chase& chase, cudaStream_t stream) {
-                        launch_shared_chase(load, chase, bytes, stream);
-                      };
-                    });
+                    [=](Context&, Chase&) { return shared_chase(load, bytes); });
   if (load == SharedLoad::load && timed == Timed::mean) {
     c.counters = {{"shared_load_instructions", mean_loads, 0, "the loads of the chase"}};
     c.extras = {{shared_bytes, static_cast<double>(device.shared_bytes_per_sm)},
@@ -211,14 +199,10 @@ Case texture_case(const char* level, std::size_t bytes, Timed timed) {
                    .loads = loads_for(timed),
                    .walked_loads = static_cast<int>(texels.count),
                    .timed = timed},
-                  [=](Context& context, Chase&) -> LaunchChase {
+                  [=](Context& context, Chase&) {
                     const std::vector<std::uint32_t> words = index_image(texels, bytes, 1);
-                    const Buffer memory =
-                        upload(context, "texels", std::as_bytes(std::span(words)));
-                    return [texture = make_texture(memory.data, bytes)](const Chase& chase,
-                                                                        cudaStream_t stream) {
-                      launch_texture_chase(*texture, chase, stream);
-                    };
+                    return texture_chase(
+                        upload(context, "texels", std::as_bytes(std::span(words))).data, bytes);
                   });
 }
 
@@ -231,12 +215,9 @@ void add_clusters(std::vector<Case>& result, const DeviceFacts& device) {
         result.emplace_back(make_case("distance", "distributed shared", instruction, Timed::mean,
                                       {{"cluster size", size}, {"distance", distance}},
                                       quick_if(distance == 1 || distance == size - 1)));
-    c.prepare = chase_workload({.chain = spread(bytes, 4), .loads = mean_loads},
-                               [=](Context&, Chase&) -> LaunchChase {
-                                 return [=](const Chase& chase, cudaStream_t stream) {
-                                   launch_cluster_chase(load, chase, bytes, size, distance, stream);
-                                 };
-                               });
+    c.prepare = chase_workload(
+        {.chain = spread(bytes, 4), .loads = mean_loads},
+        [=](Context&, Chase&) { return cluster_chase(load, bytes, size, distance); });
   };
   const int largest = largest_cluster(device.major, bytes);
   for (int size = 2; size <= largest; size *= 2)

@@ -101,23 +101,25 @@ auto with_load(SharedLoad load, F&& f) {
 
 }  // namespace
 
-void launch_shared_chase(SharedLoad load, const Chase& chase, int shared_bytes,
-                         cudaStream_t stream) {
-  with_load(load, [&](auto kind) {
-    with_timed(chase.timed, [&](auto how) {
-      launch(chase_shared<kind, how>, {1, fill_threads, shared_bytes}, stream, chase,
-             std::uint32_t{0});
+LaunchChase shared_chase(SharedLoad load, int shared_bytes) {
+  return [=](const Chase& chase, cudaStream_t stream) {
+    with_load(load, [&](auto kind) {
+      with_timed(chase.timed, [&](auto how) {
+        launch(chase_shared<kind, how>, {1, fill_threads, shared_bytes}, stream, chase,
+               std::uint32_t{0});
+      });
     });
-  });
+  };
 }
 
-void launch_cluster_chase(SharedLoad load, const Chase& chase, int shared_bytes, int cluster_size,
-                          int target, cudaStream_t stream) {
-  with_load(load, [&](auto kind) {
-    allow_any_cluster(chase_cluster<kind>);
-    launch(chase_cluster<kind>, {cluster_size, fill_threads, shared_bytes, cluster_size}, stream,
-           chase, target, std::uint32_t{0});
-  });
+LaunchChase cluster_chase(SharedLoad load, int shared_bytes, int cluster_size, int target) {
+  return [=](const Chase& chase, cudaStream_t stream) {
+    with_load(load, [&](auto kind) {
+      allow_any_cluster(chase_cluster<kind>);
+      launch(chase_cluster<kind>, {cluster_size, fill_threads, shared_bytes, cluster_size}, stream,
+             chase, target, std::uint32_t{0});
+    });
+  };
 }
 
 int largest_cluster(int major, int shared_bytes) {

@@ -1,6 +1,5 @@
 #include "probes/device/access.cuh"
 #include "probes/device/launch.h"
-#include "probes/device/threads.cuh"
 #include "probes/model_validation/kernels.h"
 
 namespace fathom::model_validation {

@@ -28,34 +28,25 @@ std::string ranges(const Members& numbers) {
 struct Facts {
   std::vector<Fact> all{};
 
-  /// Adds a fact, whose id is "topology." and the name's: a value from the matrix' entries, with
-  /// its counters, or none for `reason`.
-  Fact& add(Fact name, const std::string& reason, const Matrix& matrix, double value,
-            std::string method) {
+  /// Adds a fact, whose id is "topology." and the name's: a value from the groups' matrix, or none
+  /// for their reason.
+  Fact& add(Fact name, const Groups& of, double value, std::string method) {
     name.id = "topology." + name.id;
     Fact& fact = all.emplace_back(std::move(name));
-    fact.reason = reason;
-    if (!reason.empty()) return fact;
+    fact.reason = of.reason;
+    if (!of.reason.empty()) return fact;
     fact.value = value;
     fact.method = std::move(method);
-    fact.evidence = matrix.evidence;
-    fact.repeats = matrix.repeats;
-    fact.counters = matrix.counters;
+    fact.evidence = of.matrix.evidence;
+    fact.repeats = of.matrix.repeats;
+    fact.counters = of.matrix.counters;
     return fact;
   }
-  Fact& add(Fact name, const Groups& of, double value, std::string method) {
-    return add(std::move(name), of.reason, of.matrix, value, std::move(method));
-  }
 
-  void add_index(const char* id, const char* subject, const std::string& reason,
-                 const Matrix& matrix, double value, const std::string& of) {
-    Fact& fact =
-        add({id, subject, "agreement", ""}, reason, matrix, value, "adjusted Rand index" + of);
-    if (reason.empty()) fact.bound = Bound{1, "two groupings that are the same"};
-  }
-  void add_reproducibility(const char* id, const char* subject, const Groups& groups,
-                           const std::string& of) {
-    add_index(id, subject, groups.reason, groups.matrix, groups.reproducibility, of);
+  void add_index(const char* id, const char* subject, const Groups& groups, double value,
+                 const std::string& of) {
+    Fact& fact = add({id, subject, "agreement", ""}, groups, value, "adjusted Rand index" + of);
+    if (fact.value) fact.bound = Bound{1, "two groupings that are the same"};
   }
 };
 
@@ -69,12 +60,13 @@ void add_gpcs(Facts& facts, const Topology& t) {
   const ClusterGroups& c = t.clusters;
   const Gpcs& j = t.joined;
   const bool by_clusters = c.reason.empty();
-  const Matrix& source = by_clusters ? c.matrix : t.latency.matrix;
-  std::string reason, method;
+  Groups source{.matrix = by_clusters ? c.matrix : t.latency.matrix};
+  std::string method;
   if (t.gpcs.empty())
-    reason = fmt::format("clusters: {}; latency: {}", c.reason,
-                         t.latency.reason.empty() ? "its groups are the sides of the L2, no GPCs"
-                                                  : t.latency.reason);
+    source.reason =
+        fmt::format("clusters: {}; latency: {}", c.reason,
+                    t.latency.reason.empty() ? "its groups are the sides of the L2, no GPCs"
+                                             : t.latency.reason);
   if (by_clusters) {
     method = "clusters of 2 to 16 blocks run within one GPC: SMs that they have in common";
     if (!c.outside.empty())
@@ -90,7 +82,7 @@ void add_gpcs(Facts& facts, const Topology& t) {
        {std::tuple{"gpcs", "GPU", "GPCs", t.known_gpcs.size()},
         {"sms_per_gpc_min", "smallest GPC", "SMs", fewest},
         {"sms_per_gpc_max", "largest GPC", "SMs", most}})
-    facts.add({id, subject, unit, unit}, reason, source, static_cast<double>(value), method);
+    facts.add({id, subject, unit, unit}, source, static_cast<double>(value), method);
 
   method =
       "no cluster joins them with SMs beyond their pair, although clusters join more elsewhere";
@@ -116,22 +108,22 @@ void add_gpcs(Facts& facts, const Topology& t) {
           ", of which {} by {} latencies alone: what is left of them correlates with the others of "
           "this GPC ({:.2f}) and not with the next one ({:.2f}), medians",
           ranges(added), j.instructions, j.own, j.other);
-    facts.add({fmt::format("gpc_{}.sms", g), fmt::format("GPC {}", g), "SMs", "SMs"}, "", source,
+    facts.add({fmt::format("gpc_{}.sms", g), fmt::format("GPC {}", g), "SMs", "SMs"}, source,
               static_cast<double>(group.size()), method);
   }
 
   facts.add_index(
-      "gpc_agreement", "GPCs by clusters and by latency", j.reason, j.matrix, j.agreement,
+      "gpc_agreement", "GPCs by clusters and by latency", j, j.agreement,
       fmt::format(", over SMs within the reach of clusters, of their GPCs and of those by {} "
                   "latencies: SMs cut into half as many regions as clusters show GPCs, what each "
                   "place's own additive model leaves grouped within each region",
                   j.instructions));
-  facts.add_index("gpc_reproducibility", "GPCs by clusters, two halves",
-                  by_clusters && !c.has_halves ? "one half of the launches was left out" : c.reason,
-                  c.matrix, c.reproducibility,
+  Groups halves{.matrix = c.matrix, .reason = c.reason};
+  if (by_clusters && !c.has_halves) halves.reason = "one half of the launches was left out";
+  facts.add_index("gpc_reproducibility", "GPCs by clusters, two halves", halves, c.reproducibility,
                   " of what clusters join in two halves of the launches");
-  facts.add_reproducibility(
-      "gpc_latency_reproducibility", "GPCs by latency, two sets of lines", j,
+  facts.add_index(
+      "gpc_latency_reproducibility", "GPCs by latency, two sets of lines", j, j.reproducibility,
       fmt::format(" of GPCs by {} from one set of lines and the other's", j.instructions));
 }
 
@@ -154,15 +146,16 @@ void add_tpcs(Facts& facts, const Topology& t) {
   facts.add({"sms_per_tpc", "TPC", "SMs", "SMs"}, p, static_cast<double>(sizes_of(groups).second),
             method);
 
-  std::string reason = t.tpcs.empty() ? "no TPCs are known" : l.reason;
-  if (reason.empty() && l.labels.size() != t.tpcs.size()) reason = "they are of different SMs";
-  facts.add_index("tpc_agreement", "TPCs and pairs by latency", reason, l.matrix,
-                  reason.empty() ? adjusted_rand_index(t.tpcs, l.labels) : 0,
+  Groups both{.matrix = l.matrix, .reason = t.tpcs.empty() ? "no TPCs are known" : l.reason};
+  if (both.reason.empty() && l.labels.size() != t.tpcs.size())
+    both.reason = "they are of different SMs";
+  facts.add_index("tpc_agreement", "TPCs and pairs by latency", both,
+                  both.reason.empty() ? adjusted_rand_index(t.tpcs, l.labels) : 0,
                   fmt::format(" of TPCs and of pairs whose latencies are nearest to "
                               "each other's, line by line: {} of {} SMs have such a partner",
                               l.paired, t.tpcs.size()));
-  facts.add_reproducibility("tpc_reproducibility", "TPCs by clusters of two, two halves", p,
-                            " of the pairs from two halves of the launches");
+  facts.add_index("tpc_reproducibility", "TPCs by clusters of two, two halves", p,
+                  p.reproducibility, " of the pairs from two halves of the launches");
 }
 
 void add_partitions(Facts& facts, const Topology& t) {
@@ -187,8 +180,8 @@ void add_partitions(Facts& facts, const Topology& t) {
       {"partition_penalty", "far partition of the L2", "added latency", "cycles"}, p, p.penalty,
       fmt::format("{}, mean over lines of the far side's SMs less the near side's", p.instruction));
   if (known) penalty.better = Better::lower;
-  facts.add_reproducibility("partition_reproducibility", "SMs by L2 partition, two sets of lines",
-                            p, " of the groups from one set of lines and the other's");
+  facts.add_index("partition_reproducibility", "SMs by L2 partition, two sets of lines", p,
+                  p.reproducibility, " of the groups from one set of lines and the other's");
 }
 
 void add_latencies(Facts& facts, const Topology& t) {
@@ -200,7 +193,7 @@ void add_latencies(Facts& facts, const Topology& t) {
                 "silhouette ({:.2f}) within two standard errors of the widest ({:.2f}, {} groups)",
                 load_instruction, l.fit.silhouette, l.fit.widest_silhouette, l.fit.widest));
   facts.add_index("reproducibility", "SMs by latency, two sets of lines",
-                  l.labels.empty() ? l.reason : "", loads, l.reproducibility,
+                  {.matrix = loads, .reason = l.labels.empty() ? l.reason : ""}, l.reproducibility,
                   fmt::format(" of {} groups from one set of lines and as many from "
                               "another, each grouped by itself",
                               l.fit.groups));
@@ -212,7 +205,7 @@ void add_latencies(Facts& facts, const Topology& t) {
     facts.add(
         {fmt::format("l2_latency_{}_sm", name), fmt::format("L2, {} SM", name), "latency", "cycles",
          Better::lower},
-        loads.reason, loads, known ? *at : 0,
+        {.matrix = loads, .reason = loads.reason}, known ? *at : 0,
         fmt::format("SM {}: {} of single lines, interquartile mean over {} of them",
                     at - means.begin(), load_instruction, known ? loads.rows.front().size() : 0));
   }
@@ -277,8 +270,7 @@ std::string answer(const Topology& t) {
       text += fmt::format(", {} {}out of the reach of clusters larger than two",
                           t.clusters.outside.size(), t.joined.assigned ? "of them " : "more ");
   }
-  if (!t.tpcs.empty())
-    parts.push_back(fmt::format("the SMs make {} TPCs", number_of_groups(t.tpcs)));
+  if (!t.tpcs.empty()) parts.push_back(fmt::format("the SMs make {} TPCs", members(t.tpcs).size()));
   if (const Partitions& p = t.partitions; p.reason.empty()) {
     std::vector<std::size_t> sizes;
     for (const auto& side : members(p.labels)) sizes.push_back(side.size());

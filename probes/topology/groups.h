@@ -48,8 +48,6 @@ Labels connected(std::size_t size, std::span<const Pairs::value_type> pairs);
 /// The same groups, numbered as Labels are.
 Labels renumbered(std::span<const int> labels);
 
-int number_of_groups(const Labels& labels);
-
 /// Members of each group, ascending.
 std::vector<std::vector<std::size_t>> members(const Labels& labels);
 

@@ -152,12 +152,8 @@ Labels renumbered(std::span<const int> labels) {
   return result;
 }
 
-int number_of_groups(const Labels& labels) {
-  return labels.empty() ? 0 : std::ranges::max(labels) + 1;
-}
-
 std::vector<std::vector<std::size_t>> members(const Labels& labels) {
-  std::vector<std::vector<std::size_t>> groups(number_of_groups(labels));
+  std::vector<std::vector<std::size_t>> groups(labels.empty() ? 0 : std::ranges::max(labels) + 1);
   for (std::size_t i = 0; i < labels.size(); ++i) groups[labels[i]].push_back(i);
   return groups;
 }

@@ -101,12 +101,8 @@ std::vector<Case> cluster_cases(const DeviceFacts& device) {
   std::vector<Case> result;
   if (device.major < 9) return result;  // there are no clusters
   const auto add = [&](bool pairs, int size, int blocks_per_sm, std::uint32_t half) {
-    const std::size_t shared_bytes =
-        blocks_per_sm == 1
-            ? device.shared_bytes_per_block_max
-            : device.shared_bytes_per_sm / blocks_per_sm - device.reserved_shared_bytes_per_block;
     const int blocks = pairs ? blocks_wanted : blocks_wanted / 4 * blocks_per_sm;
-    const ClusterTask task{size, blocks / size * size, static_cast<int>(shared_bytes),
+    const ClusterTask task{size, blocks / size * size, shared_for_blocks(device, blocks_per_sm),
                            spread_clocks, (pairs ? 0x5000u : size) + half * 0x10000u};
     if (most_active_clusters(record_placement, grid_of(task)) == 0) return;
     Case& c = result.emplace_back();

@@ -267,7 +267,7 @@ TEST_CASE("an L1 hit takes the same by both ways to time it", "[gpu][memory_late
                   .warm_passes = 2,
                   .timed = timed,
                   .report = report.as<Report>()};
-    launch_global_chase(GlobalLoad::cached, 0, c, memory.stream.get());
+    global_chase(GlobalLoad::cached, 0)(c, memory.stream.get());
     const auto r = memory.read<Report>(report).front();
     std::vector<std::uint32_t> times(r.times, r.times + c.loads),
         empty(r.empty, r.empty + empty_brackets);
