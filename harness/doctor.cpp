@@ -239,7 +239,7 @@ Json health_json(const Reading<NvmlDevice>& gpu) {
   const auto processes = gpu ? gpu->compute_processes() : Reading<std::vector<NvmlProcess>>{};
   return {{"pcie_generation", link ? Json(link->generation_max) : Json()},
           {"pcie_width", link ? Json(link->width) : Json()},
-          {"uncorrected_ecc_errors", or_null(errors.value)},
+          {"uncorrected_ecc_errors", write_fields(errors.value)},
           {"remapped_rows", rows ? Json(rows->corrected + rows->uncorrected) : Json()},
           {"remapping_failed", rows && rows->failed},
           {"remapping_pending", rows && rows->pending},

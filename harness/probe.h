@@ -27,8 +27,8 @@ enum class Suite { quick, standard };
 /// What a probe takes on its command line beside what every probe takes.
 struct ProbeOption {
   enum class Kind { whole_number, number, text, flag };
-  std::string name;         ///< "patterns": --patterns N
-  std::string description;  ///< for --help, without the defaults
+  std::string name;           ///< "patterns": --patterns N
+  std::string description{};  ///< for --help, without the defaults
   // If it is a whole number:
   std::int64_t quick = 0, standard = 0;  ///< its value in each suite unless it is given
   std::int64_t least = 1, most = 0;      ///< 0 at least

@@ -7,8 +7,8 @@
 #include <cstdlib>
 
 #include "results/fail.h"
-#include "results/flag_checks.h"
 #include "results/files.h"
+#include "results/flag_checks.h"
 
 namespace fathom {
 namespace {

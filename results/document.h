@@ -48,12 +48,14 @@ struct Interval {
   double high = 0;
   double confidence = 0.95;
   std::string method;
+  friend bool operator==(const Interval&, const Interval&) = default;
 };
 
 struct Bound {
   double value = 0;
   std::string source;                ///< formula with its figures, or data sheet
   std::optional<double> clock_hz{};  ///< the SM clock that it holds at, if it grows with it
+  friend bool operator==(const Bound&, const Bound&) = default;
 };
 
 /// What a model predicts; `tolerance` is relative (0: must be equal).

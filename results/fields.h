@@ -171,7 +171,6 @@ void require_version(const Fields& own, std::string_view key, int expected, cons
 template <class Object, class Value>
 constexpr auto field(const char* name, Value Object::*member, FieldRule rule = {}) {
   struct Field {
-    using ValueType = Value;
     const char* name;
     Value Object::*member;
     FieldRule rule;

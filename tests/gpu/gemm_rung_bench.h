@@ -1,8 +1,8 @@
 #pragma once
 
+#include "gemm/bench/cases.h"
 #include "gemm/bench/rung.h"
 #include "gemm/bench/shapes.h"
-#include "gemm/bench/cases.h"
 #include "tests/gpu/gpu_fixture.h"
 
 namespace fathom::test {

@@ -1,7 +1,7 @@
 // Which tiles a product is cut into, and which operand is split.
 
-#include "gemm/bench/rung.h"
 #include "gemm/bench/cases.h"
+#include "gemm/bench/rung.h"
 #include "gemm/best/fp32/warp_specialised_tiles.h"
 #include "gemm/best/plan.h"
 #include "gemm/best/tf32_planes.h"

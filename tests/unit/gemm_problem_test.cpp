@@ -3,8 +3,8 @@
 
 #include <numbers>
 
-#include "gemm/bench/problem.h"
 #include "gemm/bench/cases.h"
+#include "gemm/bench/problem.h"
 #include "gemm/bench/shapes.h"
 #include "gemm/bench/tolerance.h"
 #include "tests/golden/golden.h"

@@ -1,9 +1,9 @@
 // Rungs as the ladder lists them, which of the library's algorithms stand against them, and how a
 // kernel's name is shown.
 
+#include "gemm/bench/cases.h"
 #include "gemm/bench/conclude.h"
 #include "gemm/bench/problem.h"
-#include "gemm/bench/cases.h"
 #include "gemm/bench/rung.h"
 #include "tests/golden/golden.h"
 #include "tests/testing.h"

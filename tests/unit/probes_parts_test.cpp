@@ -112,7 +112,7 @@ TEST_CASE("blocks that share everything begin apart", "[probes][memory_bandwidth
 }
 
 TEST_CASE("SMs take their places even ones first", "[probes][memory_bandwidth]") {
-  for (const auto& [sm, place] : {std::pair{0, 0}, {2, 1}, {130, 65}, {1, 66}, {131, 131}})
+  for (const auto& [sm, place] : {std::pair{0u, 0u}, {2, 1}, {130, 65}, {1, 66}, {131, 131}})
     CHECK(place_of_sm(sm, 132) == place);
   for (const std::uint32_t sms : {1u, 2u, 7u, 132u}) {
     std::set<std::uint32_t> places;

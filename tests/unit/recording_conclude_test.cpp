@@ -1,5 +1,5 @@
-#include "gemm/bench/conclude.h"
 #include "gemm/bench/cases.h"
+#include "gemm/bench/conclude.h"
 #include "gemm/bench/shapes.h"
 #include "probes/claims.h"
 #include "results/document_io.h"

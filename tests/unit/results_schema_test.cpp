@@ -19,6 +19,9 @@ namespace {
 using Json = nlohmann::json;
 using Adapter = valijson::adapters::NlohmannJsonAdapter;
 
+template <class Object, class Value>
+Value value_of(Value Object::*member);
+
 /// The JSON Schema of fields; those of lists that have a name are in `definitions`.
 class SchemaOfFields {
  public:
@@ -68,7 +71,7 @@ class SchemaOfFields {
         properties[item.name] = of_list(item.list);
       } else {
         if (item.rule.presence == Presence::required) required.push_back(item.name);
-        properties[item.name] = of<typename Item::ValueType>(item.rule);
+        properties[item.name] = of<decltype(value_of(item.member))>(item.rule);
       }
     });
     Json schema{{"type", "object"},
