@@ -108,7 +108,7 @@ using Children = std::vector<ChildProcess*>;
 struct Supervision {
   std::chrono::milliseconds limit;        ///< then SIGTERM
   std::chrono::milliseconds grace{5000};  ///< from the first signal to SIGKILL
-  std::function<void()> look{};           ///< called every 20 ms or so; may be empty
+  std::function<void()> look{};           ///< called four times a second; may be empty
 };
 
 /// Waits until all children have ended. Passes the first interrupt on to them, kills them at the
