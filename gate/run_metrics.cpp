@@ -95,7 +95,6 @@ void add_entry(Entry& entry, RunMetrics& run) {
 }
 
 void parse_fathom(const ParsedJson& parsed, const Fields& json, Reading& to) {
-  require_few(json.list("benchmarks").size(), json.place().at("benchmarks"));
   RunMetrics& run = to.run;
   Document document = parse_document(parsed, run.origin);
   run.fathom = true;
@@ -157,7 +156,6 @@ void parse_baseline(const Fields& document, Reading& to) {
   run.suite = document.text("suite");
   run.elapsed_s = document.optional_number("elapsed_s").value_or(0);
   run.identity = identity_of(document.object("identity"));
-  require_few(document.list("metrics").size(), document.place().at("metrics"));
   each_of(document.list("metrics"), document.place().at("metrics"),
           [&](dom::element row, const Place& at) { run.metrics.push_back(metric_of(row, at)); });
 }
@@ -169,6 +167,9 @@ void parse(std::string_view text, Reading& to) {
   const ParsedJson json(text, to.run.origin, expected);
   const Place place{&to.run.origin};
   const Fields document(json.root(), place);
+  for (const char* key : {"benchmarks", "metrics", "results"})
+    if (dom::array list; document.has(key) && document.member(key).get(list) == simdjson::SUCCESS)
+      require_few(list.size(), place.at(key));
   const bool rows = document.has("benchmarks");
   if (document.has(baseline_key)) return parse_baseline(document, to);
   if (document.has("results") && !rows) return parse_hyperfine(document, to);
