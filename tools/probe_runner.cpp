@@ -119,7 +119,7 @@ class Run {
     fs::remove(probe.document);  // of an earlier run into the same folder
     const FileDescriptor log = create_file(probe.log);
     ChildStart child{probe.binary.program,
-                     {"--suite", suite_.sweep, "--out", probe.document, "--device",
+                     {"--suite", suite_.sweep(), "--out", probe.document, "--device",
                       std::to_string(options_.device), "--seed", std::to_string(options_.seed)},
                      log.get(),
                      log.get()};
@@ -280,11 +280,11 @@ ProbeOutcome judge_probe(const ProcessEnd& end, const std::optional<Document>& l
 ExitCode combined_exit_code(const std::vector<ExitCode>& causes) {
   std::set<ExitCode> distinct(causes.begin(), causes.end());
   distinct.erase(ExitCode::ok);
-  if (distinct.empty()) return ExitCode::ok;
-  if (distinct.contains(ExitCode::interrupted)) return ExitCode::interrupted;
   // A figure that is wrong must not hide behind one that is missing.
-  if (distinct.contains(ExitCode::check_failed)) return ExitCode::check_failed;
-  return distinct.size() == 1 ? *distinct.begin() : ExitCode::incomplete;
+  for (const ExitCode above_all : {ExitCode::interrupted, ExitCode::check_failed})
+    if (distinct.contains(above_all)) return above_all;
+  if (distinct.size() > 1) return ExitCode::incomplete;
+  return distinct.empty() ? ExitCode::ok : *distinct.begin();
 }
 
 Measured measure_probes(const std::vector<ProbeBinary>& probes, const RunArguments& options,

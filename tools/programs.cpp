@@ -33,13 +33,13 @@ constexpr const char* program_name = "fathom-device";
 }  // namespace
 
 const std::vector<RunSuite> run_suites{
-    {"quick", "quick", 120, "the standalone probes' cases that decide most, under a minute"},
-    {"default", "default", 300, "all cases of the standalone probes, under three minutes"},
-    {"atlas-quick", "quick", 120, "the memory hierarchy and the instructions in short"},
-    {"atlas", "default", 300,
+    {"quick", 120, "the standalone probes' cases that decide most, under a minute"},
+    {"default", 300, "all cases of the standalone probes, under three minutes"},
+    {"atlas-quick", 120, "the memory hierarchy and the instructions in short"},
+    {"atlas", 300,
      "the memory hierarchy and the instructions, level by level, with links and energy"},
-    {"gemm-quick", "quick", 120, "every rung of the matrix-product ladders at 1024³"},
-    {"gemm", "default", 600, "the matrix-product ladders at 4096³, against the vendor's library"},
+    {"gemm-quick", 120, "every rung of the matrix-product ladders at 1024³"},
+    {"gemm", 600, "the matrix-product ladders at 4096³, against the vendor's library"},
 };
 
 bool RunSuite::has(const std::string& probe) const {

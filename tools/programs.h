@@ -14,11 +14,12 @@ namespace fathom {
 /// What `fathom run --suite NAME` runs: the probes of some groups, each with one size of its sweep.
 struct RunSuite {
   std::string name;
-  const char* sweep;  ///< what the probes' own --suite takes: "quick" or "default"
   int probe_limit_s;  ///< after which a probe is ended: well above what it takes on a fast GPU
   const char* description;  ///< with the time it may take
 
   bool has(const std::string& probe) const;
+  /// What its probes' own --suite takes.
+  const char* sweep() const { return name.ends_with("quick") ? "quick" : "default"; }
   std::string group_names() const;  ///< "atlas, atlas-long"
 };
 
