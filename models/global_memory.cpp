@@ -81,7 +81,7 @@ GlobalCost global_cost(const WarpAccess& access) {
 int sectors(const WarpAccess& access) { return global_cost(access).sectors; }
 
 GlobalExplanation explain_global(const WarpAccess& access) {
-  GlobalExplanation why{.cost = global_cost(access), .lines = {}};
+  GlobalExplanation why{.cost = global_cost(access), .lines = {}, .sentence = {}};
   std::map<std::uint64_t, GlobalLine> lines;
   for (int lane = 0; lane < warp_size; ++lane) {
     if (!access.active(lane)) continue;
@@ -91,7 +91,26 @@ GlobalExplanation explain_global(const WarpAccess& access) {
     line.lanes[address % line_bytes / sector_bytes] |= 1u << lane;
   }
   for (const auto& [number, line] : lines) why.lines.push_back(line);
+  const auto moved = static_cast<std::uint64_t>(why.cost.sectors) * sector_bytes,
+             wanted = static_cast<std::uint64_t>(distinct_bytes(access));
+  why.sentence = formatted(
+      "%d sector%s in %d line%s, where %lu would hold the distinct bytes: %lu of the %lu bytes "
+      "that "
+      "move are wanted.",
+      why.cost.sectors, why.cost.sectors == 1 ? "" : "s", why.cost.lines,
+      why.cost.lines == 1 ? "" : "s", (wanted + sector_bytes - 1) / sector_bytes, wanted, moved);
   return why;
+}
+
+std::string picture(const GlobalExplanation& why) {
+  std::string text = "line at              | +0     | +32    | +64    | +96\n";
+  for (const GlobalLine& line : why.lines) {
+    text += formatted("%-20lu", line.address);
+    for (const std::uint32_t lanes : line.lanes)
+      text += formatted(" | %-6s", lanes == 0 ? "." : lane_list(lanes).c_str());
+    text.erase(text.find_last_not_of(' ') + 1) += '\n';
+  }
+  return text + "(lanes by the 32-byte sector of the 128-byte line that they touch)\n";
 }
 
 StreamCost stream_cost(const StreamPattern& p) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "models/warp_access.h"
@@ -35,9 +36,13 @@ struct GlobalLine {
 struct GlobalExplanation {
   GlobalCost cost;
   std::vector<GlobalLine> lines;  ///< by address, cost.lines of them
+  std::string sentence;           ///< how much of what moves is wanted
 };
 
 GlobalExplanation explain_global(const WarpAccess& access);
+
+/// Lines of text, one a line of memory: which lanes touch which of its sectors.
+std::string picture(const GlobalExplanation& why);
 
 /// What one direction (load or store) of a whole kernel costs. Sums exactly what `global_cost` says
 /// of every warp instruction. The counters, with `ld` or `st` in place of `xx`:

@@ -97,6 +97,21 @@ SharedCost cost_and_reason(const WarpAccess& access, SharedExplanation* why) {
   return cost;
 }
 
+std::string sentence_of(const SharedExplanation& why) {
+  const std::string groups =
+      formatted("The warp is served in groups of %d lanes%s", why.group_lanes,
+                why.merged ? ", twice the usual as pairs agree on an address" : "");
+  if (why.cost.conflicts == 0) return groups + ", and no bank has two words to deliver to a group.";
+  const auto words = [&](const SharedWavefront& one) {  // of a group's busiest bank
+    return std::ranges::count(why.wavefronts, one.first_lane, &SharedWavefront::first_lane);
+  };
+  const SharedWavefront& most = *std::ranges::max_element(why.wavefronts, {}, words);
+  return groups +
+         formatted(
+             "; a bank has %ld different words to deliver to lanes %d to %d, one a wavefront.",
+             words(most), most.first_lane, most.first_lane + why.group_lanes - 1);
+}
+
 }  // namespace
 
 int shared_group_lanes(int bytes_per_lane) {
@@ -111,7 +126,28 @@ SharedExplanation explain_shared(const WarpAccess& access) {
   SharedExplanation why;
   why.group_lanes = shared_group_lanes(access.bytes_per_lane);
   why.cost = cost_and_reason(access, &why);
+  why.sentence = sentence_of(why);
   return why;
+}
+
+std::string picture(const SharedExplanation& why) {
+  std::string text = "        bank";
+  for (int bank = 0; bank < shared_banks; ++bank) text += formatted("%3d", bank);
+  text += "  lanes served\n";
+  int number = 0;
+  for (const SharedWavefront& wavefront : why.wavefronts) {
+    text += formatted("wavefront%3d", number++);
+    std::uint32_t served = 0;
+    for (const std::uint32_t lanes : wavefront.lanes) {
+      const char* others = std::popcount(lanes) > 1 ? "+" : "";
+      const std::string lane = formatted("%s%d", others, std::countr_zero(lanes));
+      text += formatted("%3s", lanes == 0 ? "." : lane.c_str());
+      served |= lanes;
+    }
+    text += "  " + lane_list(served) + "\n";
+  }
+  if (text.find('+') != text.npos) text += "(+n: lane n and others get the same word)\n";
+  return text;
 }
 
 }  // namespace fathom::models

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "models/warp_access.h"
@@ -66,11 +67,15 @@ struct SharedExplanation {
   int group_lanes = warp_size;  ///< lanes that are served together, after merging
   bool merged = false;          ///< pairs of lanes agree, so that groups are twice as long
   std::vector<SharedWavefront> wavefronts;  ///< group by group, cost.wavefronts of them
+  std::string sentence;                     ///< why the access costs what it does
 };
 
 /// How the cost comes about. The number of wavefronts is the hardware's; which of a bank's words
 /// goes first is not observable by the counters, and here it is that of the lowest lane.
 SharedExplanation explain_shared(const WarpAccess& access);
+
+/// Lines of text, one a wavefront: which lane gets its word from which bank.
+std::string picture(const SharedExplanation& why);
 
 /// Consecutive lanes that form a group before merging: 32, 16 or 8. Permuting lanes within such a
 /// group leaves an unmerged cost as it is.

@@ -137,6 +137,12 @@ std::uint64_t TileLayout::slot(const TileUse& tile, int row, int column) const {
   return i ^ ((i >> (base + shift) & mask) << base);
 }
 
+std::string TileLayout::description() const {
+  if (bits != 0) return formatted("XOR swizzle <%d, %d, %d>", bits, base, shift);
+  if (padding_elements == 0) return "plain";
+  return formatted("%d element%s of padding", padding_elements, padding_elements == 1 ? "" : "s");
+}
+
 LayoutCost layout_cost(const TileUse& tile, const TileLayout& layout) {
   validate(tile);
   if (layout.padding_elements < 0 || layout.bits < 0 || layout.base < 0 ||

@@ -41,6 +41,8 @@ struct TileLayout {
   int bits = 0, base = 0, shift = 0;
 
   std::uint64_t slot(const TileUse& tile, int row, int column) const;
+  /// "plain", "1 element of padding" or "XOR swizzle <5, 0, 5>".
+  std::string description() const;
 };
 
 /// What a layout costs, by `shared_cost` of every warp access to the tile.

@@ -113,6 +113,18 @@ WarpAccess masked(WarpAccess access, std::uint32_t mask) {
   return access;
 }
 
+std::string lane_list(std::uint32_t lanes) {
+  std::string text;
+  for (int lane = 0; lane < warp_size; ++lane) {
+    if ((lanes >> lane & 1u) == 0) continue;
+    const int last = lane + std::countr_one(lanes >> lane) - 1;
+    if (!text.empty()) text += ',';
+    text += last == lane ? std::to_string(lane) : formatted("%d-%d", lane, last);
+    lane = last;
+  }
+  return text.empty() ? "none" : text;
+}
+
 int distinct_bytes(const WarpAccess& access) {
   std::set<std::uint64_t> elements;
   for (int lane = 0; lane < warp_size; ++lane)

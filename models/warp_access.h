@@ -86,6 +86,9 @@ WarpAccess permuted(const WarpAccess& access, const std::array<int, warp_size>& 
 /// The same addresses with only the lanes of `mask` left active.
 WarpAccess masked(WarpAccess access, std::uint32_t mask);
 
+/// "0-7,16,18-20" of a mask; "none".
+std::string lane_list(std::uint32_t lanes);
+
 /// Bytes that the active lanes touch, each counted once. Addresses are multiples of the width.
 int distinct_bytes(const WarpAccess& access);
 

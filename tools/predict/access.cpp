@@ -55,61 +55,6 @@ void set_lanes(WarpAccess& access, std::span<const std::string_view> fields) {
   }
 }
 
-}  // namespace
-
-std::string answer_patterns(const std::string& file, std::string_view header,
-                            AnswerOfAccess answer) {
-  std::ifstream input(file, std::ios::binary);
-  std::vector<char> line(std::size_t{1} << 20);
-  std::string columns = "op,bytes";
-  for (int lane = 0; lane < warp_size; ++lane) columns += fmt::format(",lane{}", lane);
-  std::string text = fmt::format("{}\n", header);
-  std::uint64_t rows = 0;
-  bool has_header = false;
-  const auto refuse = [&](const std::string& mistake) {
-    fail(ExitCode::bad_input, "{}: row {} (line {}){}.", file, rows, rows + 1, mistake);
-  };
-  while (input.getline(line.data(), std::ssize(line))) {
-    std::string_view row = line.data();
-    if (row.ends_with('\r')) row.remove_suffix(1);
-    if (!has_header) {
-      has_header = without_byte_order_mark(row) == columns;
-      if (!has_header) break;
-      continue;
-    }
-    ++rows;
-    const std::vector<std::string_view> fields = split_list(row);
-    if (fields.size() != 2 + warp_size)
-      refuse(fmt::format(": {}, not {} (op, bytes and {} lanes)", counted(fields.size(), "column"),
-                         2 + warp_size, warp_size));
-    if (fields[0] != "load" && fields[0] != "store")
-      refuse(fmt::format(", column op: `{}` is neither load nor store", quotable(fields[0], 40)));
-    const int bytes = parse_number<int>(fields[1]).value_or(0);
-    if (bytes < 1 || bytes > 16 || !std::has_single_bit(static_cast<unsigned>(bytes)))
-      refuse(fmt::format(", column bytes: `{}` is no width, which is 1, 2, 4, 8 or 16 bytes",
-                         quotable(fields[1], 40)));
-    try {
-      WarpAccess access{.op = fields[0] == "load" ? Access::load : Access::store,
-                        .bytes_per_lane = bytes};
-      set_lanes(access, std::span(fields).subspan(2));
-      const auto numbers = answer(access);
-      fmt::format_to(std::back_inserter(text), "{},{}\n", numbers[0], numbers[1]);
-    } catch (const LaneError& error) {
-      refuse(fmt::format(", column lane{}: {}", error.lane(), error.reason()));
-    }
-  }
-  if (!input.is_open() || input.bad())
-    fail(ExitCode::bad_input, "{} cannot be read: {}.", file, std::strerror(errno));
-  if (!has_header)
-    fail(ExitCode::bad_input, "{}: the first line must be op,bytes,lane0,...,lane31.", file);
-  if (!input.eof())
-    fail(ExitCode::bad_input, "{}: line {} goes on for over 1 MiB: it is no CSV of patterns.", file,
-         rows + 2);
-  return text;
-}
-
-namespace {
-
 // --- one access by flags -------------------------------------------------------------------------
 
 struct AccessFlags {
@@ -179,67 +124,17 @@ WarpAccess access_of(const AccessFlags& flags) {
   return access;
 }
 
-/// "0-7,16,18-20" of a mask.
-std::string lane_list(std::uint32_t lanes) {
-  std::string text;
-  for (int lane = 0; lane < warp_size; ++lane) {
-    if ((lanes >> lane & 1u) == 0) continue;
-    const int last = lane + std::countr_one(lanes >> lane) - 1;
-    if (!text.empty()) text += ',';
-    text += last == lane ? std::to_string(lane) : fmt::format("{}-{}", lane, last);
-    lane = last;
-  }
-  return text.empty() ? "none" : text;
-}
-
 /// What is said of one access: a picture, its cost, and a sentence.
-Prediction prediction_of(const WarpAccess& access, const std::string& picture,
-                         const std::string& cost, nlohmann::ordered_json json,
-                         const std::string& sentence) {
-  Prediction said{.json = std::move(json)};
-  said.json["sentence"] = sentence;
+Prediction prediction_of(const WarpAccess& access, const auto& why, const std::string& cost) {
+  Prediction said{.json = write_fields(why.cost)};
+  said.json["sentence"] = why.sentence;
   said.say("{} of {} a lane, active lanes {}\n\n{}\n{}\n{}\n",
            access.op == Access::load ? "Load" : "Store", counted(access.bytes_per_lane, "byte"),
-           lane_list(access.active_mask), picture, cost, sentence);
+           lane_list(access.active_mask), picture(why), cost, why.sentence);
   return said;
 }
 
 // --- shared memory -------------------------------------------------------------------------------
-
-std::string picture(const SharedExplanation& why) {
-  std::string text = "        bank";
-  for (int bank = 0; bank < shared_banks; ++bank) text += fmt::format("{:>3}", bank);
-  text += "  lanes served\n";
-  int number = 0;
-  for (const auto& wavefront : why.wavefronts) {
-    text += fmt::format("wavefront{:>3}", number++);
-    std::uint32_t served = 0;
-    for (const std::uint32_t lanes : wavefront.lanes) {
-      const char* others = std::popcount(lanes) > 1 ? "+" : "";
-      const auto lane = fmt::format("{}{}", others, std::countr_zero(lanes));
-      text += fmt::format("{:>3}", lanes == 0 ? "." : lane);
-      served |= lanes;
-    }
-    text += fmt::format("  {}\n", lane_list(served));
-  }
-  if (text.find('+') != text.npos) text += "(+n: lane n and others get the same word)\n";
-  return text;
-}
-
-/// Why the access costs what it does.
-std::string sentence(const SharedExplanation& why) {
-  const auto groups =
-      fmt::format("The warp is served in groups of {} lanes{}", why.group_lanes,
-                  why.merged ? ", twice the usual as pairs agree on an address" : "");
-  if (why.cost.conflicts == 0) return groups + ", and no bank has two words to deliver to a group.";
-  const auto words = [&](const SharedWavefront& one) {  // of a group's busiest bank
-    return std::ranges::count(why.wavefronts, one.first_lane, &SharedWavefront::first_lane);
-  };
-  const SharedWavefront& most = *std::ranges::max_element(why.wavefronts, {}, words);
-  return fmt::format(
-      "{}; a bank has {} different words to deliver to lanes {} to {}, one a wavefront.", groups,
-      words(most), most.first_lane, most.first_lane + why.group_lanes - 1);
-}
 
 Prediction predict(const AccessFlags& flags) {
   if (flags.file)
@@ -251,10 +146,9 @@ Prediction predict(const AccessFlags& flags) {
   const SharedExplanation why = explain_shared(access);
   const auto& [wavefronts, conflicts, groups, clocks, minimum] = why.cost;
   return prediction_of(
-      access, picture(why),
+      access, why,
       fmt::format("wavefronts {}  conflicts {}  groups {}  clocks {}  (distinct words alone: {})",
-                  wavefronts, conflicts, groups, clocks, minimum),
-      write_fields(why.cost), sentence(why));
+                  wavefronts, conflicts, groups, clocks, minimum));
 }
 
 void add_flags(CLI::App& app, AccessFlags& flags) {
@@ -308,17 +202,6 @@ Prediction predict_kernel(const GlobalFlags& flags) {
   return said;
 }
 
-std::string picture(const GlobalExplanation& why) {
-  std::string text = "line at              | +0     | +32    | +64    | +96\n";
-  for (const auto& [address, sectors] : why.lines) {
-    text += fmt::format("{:<20}", address);
-    for (const std::uint32_t lanes : sectors)
-      text += fmt::format(" | {:<6}", lanes == 0 ? "." : lane_list(lanes));
-    text.erase(text.find_last_not_of(' ') + 1) += '\n';
-  }
-  return text + "(lanes by the 32-byte sector of the 128-byte line that they touch)\n";
-}
-
 Prediction predict(const GlobalFlags& flags) {
   if (flags.file)
     return {answer_patterns(*flags.file, "sectors,requests", [](const WarpAccess& access) {
@@ -329,15 +212,8 @@ Prediction predict(const GlobalFlags& flags) {
   const WarpAccess access = access_of(flags);
   const GlobalExplanation why = explain_global(access);
   const auto [sectors, lines, requests] = why.cost;
-  const auto wanted = static_cast<std::uint64_t>(distinct_bytes(access));
-  return prediction_of(
-      access, picture(why),
-      fmt::format("sectors {}  lines {}  requests {}", sectors, lines, requests),
-      write_fields(why.cost),
-      fmt::format("{} in {}, where {} would hold the distinct bytes: {} of the {} bytes that move "
-                  "are wanted.",
-                  counted(sectors, "sector"), counted(lines, "line"),
-                  (wanted + sector_bytes - 1) / sector_bytes, wanted, sectors * sector_bytes));
+  return prediction_of(access, why,
+                       fmt::format("sectors {}  lines {}  requests {}", sectors, lines, requests));
 }
 
 void add_flags(CLI::App& app, GlobalFlags& flags) {
@@ -371,6 +247,57 @@ void add_flags(CLI::App& app, GlobalFlags& flags) {
 }
 
 }  // namespace
+
+std::string answer_patterns(const std::string& file, std::string_view header,
+                            AnswerOfAccess answer) {
+  std::ifstream input(file, std::ios::binary);
+  std::vector<char> line(std::size_t{1} << 20);
+  std::string columns = "op,bytes";
+  for (int lane = 0; lane < warp_size; ++lane) columns += fmt::format(",lane{}", lane);
+  std::string text = fmt::format("{}\n", header);
+  std::uint64_t rows = 0;
+  bool has_header = false;
+  const auto refuse = [&](const std::string& mistake) {
+    fail(ExitCode::bad_input, "{}: row {} (line {}){}.", file, rows, rows + 1, mistake);
+  };
+  while (input.getline(line.data(), std::ssize(line))) {
+    std::string_view row = line.data();
+    if (row.ends_with('\r')) row.remove_suffix(1);
+    if (!has_header) {
+      has_header = without_byte_order_mark(row) == columns;
+      if (!has_header) break;
+      continue;
+    }
+    ++rows;
+    const std::vector<std::string_view> fields = split_list(row);
+    if (fields.size() != 2 + warp_size)
+      refuse(fmt::format(": {}, not {} (op, bytes and {} lanes)", counted(fields.size(), "column"),
+                         2 + warp_size, warp_size));
+    if (fields[0] != "load" && fields[0] != "store")
+      refuse(fmt::format(", column op: `{}` is neither load nor store", quotable(fields[0], 40)));
+    const int bytes = parse_number<int>(fields[1]).value_or(0);
+    if (bytes < 1 || bytes > 16 || !std::has_single_bit(static_cast<unsigned>(bytes)))
+      refuse(fmt::format(", column bytes: `{}` is no width, which is 1, 2, 4, 8 or 16 bytes",
+                         quotable(fields[1], 40)));
+    try {
+      WarpAccess access{.op = fields[0] == "load" ? Access::load : Access::store,
+                        .bytes_per_lane = bytes};
+      set_lanes(access, std::span(fields).subspan(2));
+      const auto numbers = answer(access);
+      fmt::format_to(std::back_inserter(text), "{},{}\n", numbers[0], numbers[1]);
+    } catch (const LaneError& error) {
+      refuse(fmt::format(", column lane{}: {}", error.lane(), error.reason()));
+    }
+  }
+  if (!input.is_open() || input.bad())
+    fail(ExitCode::bad_input, "{} cannot be read: {}.", file, std::strerror(errno));
+  if (!has_header)
+    fail(ExitCode::bad_input, "{}: the first line must be op,bytes,lane0,...,lane31.", file);
+  if (!input.eof())
+    fail(ExitCode::bad_input, "{}: line {} goes on for over 1 MiB: it is no CSV of patterns.", file,
+         rows + 2);
+  return text;
+}
 
 std::vector<Command> access_predictions() {
   return {prediction<AccessFlags>("shared", "Wavefronts and bank conflicts of a warp's access",

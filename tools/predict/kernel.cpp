@@ -322,14 +322,6 @@ TileAccess parse_access(const std::string& text) {
   return access;
 }
 
-std::string description(const TileLayout& layout) {
-  if (layout.bits != 0)
-    return fmt::format("XOR swizzle <{}, {}, {}>", layout.bits, layout.base, layout.shift);
-  if (layout.padding_elements != 0)
-    return counted(static_cast<std::size_t>(layout.padding_elements), "element") + " of padding";
-  return "plain";
-}
-
 Prediction predict(const SwizzleFlags& flags) {
   TileUse tile = flags.tile;
   std::vector<std::string> accesses = flags.accesses;
@@ -347,7 +339,7 @@ Prediction predict(const SwizzleFlags& flags) {
   said.json["plain"] = write_fields(plain);
   for (const LayoutCost& cost : search_layouts(tile)) {
     const std::string index = index_formula(tile, cost.layout);
-    said.say("{:<23}  {:>9}  {:>10}  {:>4} B  {}\n", description(cost.layout), cost.conflicts,
+    said.say("{:<23}  {:>9}  {:>10}  {:>4} B  {}\n", cost.layout.description(), cost.conflicts,
              cost.wavefronts, cost.wasted_bytes, index);
     said.json["layouts"].push_back(write_fields(cost));
     said.json["layouts"].back()["index"] = index;

@@ -27,6 +27,18 @@ FATHOM_FIELDS(models::PhaseBound, "", "", flops, bytes, compute_seconds, memory_
 FATHOM_FIELDS(models::TransformerBounds, "", "", prefill, decode, tokens_per_second,
               decode_seconds_even_routing);
 
+/// What a GPU's figures make of the load.
+struct OnGpu {
+  MachineFigure bandwidth, peak, memory;
+  std::string precision;  ///< of the arithmetic
+  std::optional<MachineFigure> link;
+  models::TransformerBounds bounds;  ///< on the load's number of GPUs
+  bool fits = false;
+  std::optional<std::int64_t> gpus_needed;  ///< empty: no number of them is enough
+};
+
+FATHOM_FIELDS(OnGpu, "", "", bandwidth, peak, precision, memory, link, fits, gpus_needed, bounds);
+
 namespace {
 
 using namespace models;
@@ -96,57 +108,6 @@ const Family families[] = {{"gpt2",
                            {"qwen3", {&Number::llama}, {.qk_norm = true}},
                            {"qwen3_moe", {&Number::llama, &Number::qwen_moe}, {.qk_norm = true}}};
 
-}  // namespace
-
-models::TransformerShape shape_from_config(const std::filesystem::path& file,
-                                           std::int64_t context) {
-  // A config has a few kilobytes; whatever is larger is another file.
-  constexpr std::size_t limit = 1 << 20;
-  const auto config =
-      parse_strict_json(read_file_up_to(file, limit), file.string(), "a model's config.json");
-  if (!config.is_object())
-    fail(ExitCode::bad_input, "{} is no JSON object: give a model's config.json.", file.string());
-  const auto refuse = [&](const std::string& what) {
-    fail(ExitCode::bad_input, "{}: {}.", file.string(), what);
-  };
-  /// Null where the key is missing.
-  const auto value = [&](const std::string& key) { return config.value(key, nlohmann::json()); };
-
-  const auto* family = std::ranges::find(families, value("model_type"), &Family::name);
-  if (family == std::end(families))
-    refuse(fmt::format("its model_type {} is none of {}: give --layers, --hidden, ... instead",
-                       value("model_type").dump(),
-                       fmt::join(families | std::views::transform(&Family::name), ", ")));
-  Shape shape = family->shape;
-  for (const Keys keys : family->keys)
-    for (const Number& number : numbers) {
-      std::string key(number.*keys);
-      const bool needed = !key.starts_with('?');
-      if (!needed) key.erase(0, 1);
-      const auto found = value(key);
-      if (key.empty() || (found.is_null() && !needed)) continue;
-      if (!found.is_number_integer()) refuse(fmt::format("it has no whole number `{}`", key));
-      shape.*number.member = found;
-    }
-  for (const auto& [key, member] : config_flags) {
-    const auto found = value(key);
-    if (!found.is_null() && !found.is_boolean())
-      refuse(fmt::format("its `{}` is neither true nor false", key));
-    if (!found.is_null()) shape.*member = found;
-  }
-  if (!value("mlp_only_layers").empty() ||
-      config.value("decoder_sparse_step", nlohmann::json(1)) != 1)
-    refuse("some of its layers have experts and others none, which the model does not know");
-  const auto window = value("sliding_window");
-  if (window.is_number_integer() && window > 0 && window < context &&
-      value("use_sliding_window") != false)
-    refuse(fmt::format("its attention looks back {} tokens only: give --context {} or less",
-                       window.dump(), window.dump()));
-  return shape;
-}
-
-namespace {
-
 // --- the prediction ------------------------------------------------------------------------------
 
 struct TransformerArguments {
@@ -157,16 +118,6 @@ struct TransformerArguments {
   bool plain_mlp = false;
   std::string weights = "bf16", kv = "bf16";  ///< formats, and what the load's bytes are
   TransformerLoad load;
-};
-
-/// What a GPU's figures make of the load.
-struct OnGpu {
-  MachineFigure bandwidth, peak, memory;
-  std::string precision;  ///< of the arithmetic
-  std::optional<MachineFigure> link;
-  TransformerBounds bounds;  ///< on the load's number of GPUs
-  bool fits = false;
-  std::optional<std::int64_t> gpus_needed;  ///< empty: no number of them is enough
 };
 
 /// Of a GPU's memory, what model and cache may take.
@@ -215,12 +166,6 @@ OnGpu on_gpu(const Machine& machine, const Transformer& model, const Transformer
                                   .link_bytes_per_second = on.link ? on.link->value : 0});
   return on;
 }
-
-}  // namespace
-
-FATHOM_FIELDS(OnGpu, "", "", bandwidth, peak, precision, memory, link, fits, gpus_needed, bounds);
-
-namespace {
 
 /// Decimal, as parameters and the memory of GPUs are spoken of.
 std::string gigabytes(double bytes) { return fmt::format("{:.4g} GB", bytes / 1e9); }
@@ -357,6 +302,53 @@ void add_flags(CLI::App& app, TransformerArguments& a) {
 }
 
 }  // namespace
+
+models::TransformerShape shape_from_config(const std::filesystem::path& file,
+                                           std::int64_t context) {
+  // A config has a few kilobytes; whatever is larger is another file.
+  constexpr std::size_t limit = 1 << 20;
+  const auto config =
+      parse_strict_json(read_file_up_to(file, limit), file.string(), "a model's config.json");
+  if (!config.is_object())
+    fail(ExitCode::bad_input, "{} is no JSON object: give a model's config.json.", file.string());
+  const auto refuse = [&](const std::string& what) {
+    fail(ExitCode::bad_input, "{}: {}.", file.string(), what);
+  };
+  /// Null where the key is missing.
+  const auto value = [&](const std::string& key) { return config.value(key, nlohmann::json()); };
+
+  const auto* family = std::ranges::find(families, value("model_type"), &Family::name);
+  if (family == std::end(families))
+    refuse(fmt::format("its model_type {} is none of {}: give --layers, --hidden, ... instead",
+                       value("model_type").dump(),
+                       fmt::join(families | std::views::transform(&Family::name), ", ")));
+  Shape shape = family->shape;
+  for (const Keys keys : family->keys)
+    for (const Number& number : numbers) {
+      std::string key(number.*keys);
+      const bool needed = !key.starts_with('?');
+      if (!needed) key.erase(0, 1);
+      const auto found = value(key);
+      if (key.empty() || (found.is_null() && !needed)) continue;
+      if (!found.is_number_integer()) refuse(fmt::format("it has no whole number `{}`", key));
+      shape.*number.member = found;
+    }
+  for (const auto& [key, member] : config_flags) {
+    const auto found = value(key);
+    if (!found.is_null() && !found.is_boolean())
+      refuse(fmt::format("its `{}` is neither true nor false", key));
+    if (!found.is_null()) shape.*member = found;
+  }
+  if (!value("mlp_only_layers").empty() ||
+      config.value("decoder_sparse_step", nlohmann::json(1)) != 1)
+    refuse("some of its layers have experts and others none, which the model does not know");
+  const auto window = value("sliding_window");
+  if (window.is_number_integer() && window > 0 && window < context &&
+      value("use_sliding_window") != false)
+    refuse(fmt::format("its attention looks back {} tokens only: give --context {} or less",
+                       window.dump(), window.dump()));
+  return shape;
+}
 
 Command transformer_prediction() {
   return prediction<TransformerArguments>(
