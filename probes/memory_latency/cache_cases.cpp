@@ -26,10 +26,9 @@ struct Sweep {
 
   bool is_l1() const { return load == GlobalLoad::cached; }
   Case& add(const char* name, const Chase& chase, const Axes& axes, Suite suite) {
-    Case& c = result.emplace_back(
-        make_case(name, is_l1() ? "L1" : "L2", name_of(load), Timed::mean, axes, suite));
-    c.prepare = chase_workload(chase, in_region(load, carveout_percent));
-    return c;
+    return result.emplace_back(
+        make_case(name, is_l1() ? "L1" : "L2", name_of(load), Timed::mean, axes,
+                  chase_workload(chase, in_region(load, carveout_percent)), suite));
   }
   void expect(Case& c) const {
     c.extras[is_l1() ? "expected_l1_bytes" : "expected_l2_bytes"] = expected;
@@ -178,14 +177,13 @@ Reporting pairs(Context& context, const Level& level, int distance) {
   const auto base = reinterpret_cast<std::uint64_t>(memory.data);
   std::vector<std::uint64_t> words(bytes / sizeof(std::uint64_t));
   ChaseEnd end{base};
-  const auto go_on_to = [&](std::uint64_t offset) {
-    words[(end.address - base) / sizeof(std::uint64_t)] = base + offset;
-    end.sum += static_cast<std::uint32_t>(end.address);
-    end.address = base + offset;
-  };
   for (std::uint64_t pair = 0; pair < level.count; ++pair) {
-    go_on_to(pair * level.spacing + static_cast<std::uint64_t>(distance));
-    go_on_to((pair + 1) * level.spacing);
+    const std::uint64_t first = pair * level.spacing, second = first + distance;
+    for (const std::uint64_t next : {second, first + level.spacing}) {
+      words[(end.address - base) / sizeof(std::uint64_t)] = base + next;
+      end.sum += static_cast<std::uint32_t>(end.address);
+      end.address = base + next;
+    }
   }
   FATHOM_CUDA(cudaMemcpyAsync(memory.data, words.data(), bytes, cudaMemcpyHostToDevice, stream));
   FATHOM_CUDA(cudaStreamSynchronize(stream));
@@ -259,10 +257,10 @@ void add_constants(std::vector<Case>& result) {
   add_steps(sizes, 24 * kib, constant_bytes, 2 * kib);
   for (const std::size_t size : sizes) {
     const bool fine = size >= 1536 && size <= 3072;
-    Case& c = result.emplace_back(make_case("size", "constant", "ld.const", Timed::mean,
-                                            {working_set_axis(size)},
-                                            quick_if(fine || coarse.contains(size))));
-    c.prepare = chase_workload(constant_chase(size, Timed::mean), in_constants());
+    result.push_back(make_case("size", "constant", "ld.const", Timed::mean,
+                               {working_set_axis(size)},
+                               chase_workload(constant_chase(size, Timed::mean), in_constants()),
+                               quick_if(fine || coarse.contains(size))));
   }
 }
 
@@ -299,20 +297,18 @@ void add_code(std::vector<Case>& result) {
   add_steps(sizes, 48 * kib, 160 * kib, 4 * kib);
   for (const std::size_t size : sizes) {
     Case& c = result.emplace_back(make_case("code", "instruction caches", "fma.rn.f32", Timed::mean,
-                                            {working_set_axis(size)}));
+                                            {working_set_axis(size)}, code_workload(size, 0)));
     c.metric.name = "issue interval";
-    c.prepare = code_workload(size, 0);
   }
   for (const auto& [constants, step] :
        {std::pair{std::size_t{constant_bytes}, 4 * kib}, {std::size_t{16 * kib}, 8 * kib}}) {
     std::set<std::size_t> both{most_code / 2 + constants, most_code + constants};
     add_steps(both, constant_bytes, 176 * kib, step);
-    for (const std::size_t size : both) {
-      Case& c = result.emplace_back(make_case(
+    for (const std::size_t size : both)
+      result.push_back(make_case(
           "beside code", "constant", "ld.const", Timed::mean,
-          {{"constants (B)", static_cast<std::int64_t>(constants)}, working_set_axis(size)}));
-      c.prepare = code_workload(size - constants, constants);
-    }
+          {{"constants (B)", static_cast<std::int64_t>(constants)}, working_set_axis(size)},
+          code_workload(size - constants, constants)));
   }
 }
 
@@ -342,18 +338,13 @@ std::vector<Case> fetch_cases(const DeviceFacts&) {
   for (const Level& level : levels) {
     // The second word of a pair, of 8 bytes, stays within the next pair's distance.
     for (const int distance : {8, 24, 32, 56, 64, 96, 120, 128, 192, 248, 256, 512}) {
+      const auto prepare = [=](Context& context) { return pairs(context, level, distance); };
       Case& c = result.emplace_back(make_case("fetch", level.name, name_of(level.load), Timed::each,
-                                              {{"distance (B)", distance}}, Suite::quick));
+                                              {{"distance (B)", distance}},
+                                              report_workload(prepare), Suite::quick));
       c.cache = level.cache;
-      c.prepare =
-          report_workload([=](Context& context) { return pairs(context, level, distance); });
     }
   }
-  return result;
-}
-
-std::vector<Case> constant_cases(const DeviceFacts&) {
-  std::vector<Case> result;
   add_constants(result);
   add_code(result);
   return result;

@@ -7,10 +7,10 @@ namespace fathom::memory_latency {
 
 /// Every level, both ways, and distributed shared memory.
 std::vector<Case> latency_cases(const DeviceFacts& device);
-std::vector<Case> fetch_cases(const DeviceFacts& device);     ///< what a miss brings along
-std::vector<Case> constant_cases(const DeviceFacts& device);  ///< and instruction caches
-std::vector<Case> cache_cases(const DeviceFacts& device);     ///< size, line, sets of L1 and L2
-std::vector<Case> far_cases(const DeviceFacts& device);       ///< memory behind a link, and TLBs
+/// What a miss brings along; constant and instruction caches.
+std::vector<Case> fetch_cases(const DeviceFacts& device);
+std::vector<Case> cache_cases(const DeviceFacts& device);  ///< size, line, sets of L1 and L2
+std::vector<Case> far_cases(const DeviceFacts& device);    ///< memory behind a link, and TLBs
 
 inline constexpr std::size_t kib = 1024, mib = 1024 * kib;
 
@@ -37,9 +37,10 @@ LaunchChase chase_through(Context& context, GlobalLoad load, int carveout_percen
 std::size_t region_bytes(const DeviceFacts& device);
 PrepareChase in_region(GlobalLoad load, int carveout_percent = 0);
 
-/// The case without `prepare` and counters.
+/// The case without counters.
 Case make_case(const char* sweep, const char* level, const char* instruction, Timed timed,
-               const Axes& more, Suite suite = Suite::standard);
+               const Axes& more, std::function<Workload(Context&)> prepare,
+               Suite suite = Suite::standard);
 /// A level's own, of a working set inside it: a fact by itself, sampled more surely than a curve's
 /// points.
 Case headline(const char* level, const char* instruction, std::size_t bytes, const Chase& chase,

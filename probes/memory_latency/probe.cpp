@@ -123,7 +123,7 @@ PrepareChase in_region(GlobalLoad load, int carveout_percent) {
 }
 
 Case make_case(const char* sweep, const char* level, const char* instruction, Timed timed,
-               const Axes& more, Suite suite) {
+               const Axes& more, std::function<Workload(Context&)> prepare, Suite suite) {
   Case c;
   const char* method = timed == Timed::mean ? "unrolled chase" : "single loads";
   c.name = fmt::format("{}/{}/{}/{}", sweep, level, instruction, method);
@@ -132,16 +132,16 @@ Case make_case(const char* sweep, const char* level, const char* instruction, Ti
   c.suite = suite;
   c.metric = {"latency", "cycles", Better::lower, std::nullopt};
   c.precision = Precision{};
+  c.prepare = std::move(prepare);
   return c;
 }
 
 Case headline(const char* level, const char* instruction, std::size_t bytes, const Chase& chase,
               const PrepareChase& prepare) {
   Case c = make_case("latency", level, instruction, chase.timed, {working_set_axis(bytes)},
-                     Suite::quick);
+                     chase_workload(chase, prepare), Suite::quick);
   // The mean over thousands of loads already, and most do not vary at all.
   c.precision = Precision{.relative_half_width = 0.002, .min_samples = 12, .time_limit_s = 0.15};
-  c.prepare = chase_workload(chase, prepare);
   return c;
 }
 
@@ -211,13 +211,14 @@ Case texture_case(const char* level, std::size_t bytes, Timed timed) {
 void add_clusters(std::vector<Case>& result, const DeviceFacts& device) {
   constexpr int bytes = 4096;
   const auto add = [&](SharedLoad load, const char* instruction, int size, int distance) {
-    Case& c =
-        result.emplace_back(make_case("distance", "distributed shared", instruction, Timed::mean,
-                                      {{"cluster size", size}, {"distance", distance}},
-                                      quick_if(distance == 1 || distance == size - 1)));
-    c.prepare = chase_workload(
-        {.chain = spread(bytes, 4), .loads = mean_loads},
-        [=](Context&, Chase&) { return cluster_chase(load, bytes, size, distance); });
+    const Chase chase{.chain = spread(bytes, 4), .loads = mean_loads};
+    const auto prepare = [=](Context&, Chase&) {
+      return cluster_chase(load, bytes, size, distance);
+    };
+    result.push_back(make_case("distance", "distributed shared", instruction, Timed::mean,
+                               {{"cluster size", size}, {"distance", distance}},
+                               chase_workload(chase, prepare),
+                               quick_if(distance == 1 || distance == size - 1)));
   };
   const int largest = largest_cluster(device.major, bytes);
   for (int size = 2; size <= largest; size *= 2)
@@ -297,15 +298,14 @@ void add_pages(std::vector<Case>& result, const DeviceFacts& device) {
     // Within the page that the buffer's guard band leaves of the stride.
     chain.jitter_slots = (large_page_bytes - 2 * 4096) / line;
     chain.jitter_bytes = line;
-    Case& c = result.emplace_back(
-        make_case("pages", "TLB", name_of(load), Timed::mean, {working_set_axis(size)}));
+    const auto prepare = [=](Context& context, Chase& chase) {
+      // As much for all: allocated once.
+      return chase_through(context, load, 0, chase, context.buffers().output("pages", limit).data);
+    };
+    Case& c = result.emplace_back(make_case(
+        "pages", "TLB", name_of(load), Timed::mean, {working_set_axis(size)},
+        chase_workload({.chain = chain, .loads = 2048, .warm = chain, .warm_passes = 2}, prepare)));
     c.extras["pages"] = chain.count;
-    c.prepare = chase_workload({.chain = chain, .loads = 2048, .warm = chain, .warm_passes = 2},
-                               [=](Context& context, Chase& chase) {
-                                 // As much for all: allocated once.
-                                 void* memory = context.buffers().output("pages", limit).data;
-                                 return chase_through(context, load, 0, chase, memory);
-                               });
   }
 }
 
@@ -358,7 +358,7 @@ const Probe probe{
         "clock that the kernels saw (clock64 against the global timer).",
     .conclude = conclude,
     // The pages come last: they take nearly all of the memory.
-    .cases = {latency_cases, fetch_cases, constant_cases, cache_cases, far_cases}};
+    .cases = {latency_cases, fetch_cases, cache_cases, far_cases}};
 
 }  // namespace fathom::memory_latency
 

@@ -143,7 +143,7 @@ TEST_CASE("walks through every level move what they say", "[gpu][memory_bandwidt
 TEST_CASE("chases end where the host's do, and code and pairs do what they say",
           "[gpu][memory_latency][sanitized]") {
   using namespace memory_latency;
-  check_cases(std::array{latency_cases, fetch_cases, constant_cases, far_cases});
+  check_cases(std::array{latency_cases, fetch_cases, far_cases});
 }
 
 TEST_CASE("every variant copies everything and nothing else", "[gpu][occupancy][sanitized]") {
