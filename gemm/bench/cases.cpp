@@ -7,10 +7,30 @@
 #include <ranges>
 
 #include "gemm/bench/shapes.h"
-#include "results/error.h"
+#include "models/gpu_table.h"
+#include "models/instruction_throughput.h"
 
 namespace fathom::gemm {
 namespace {
+
+/// What multiplies a class, FMA units, tensor cores or the faster, and the published peak.
+struct Units {
+  Class of;
+  std::optional<models::NativeOperation> fma{};
+  std::optional<models::TensorType> tensor{};
+  models::Sourced<double> models::GpuSpec::*published = nullptr;
+};
+using models::GpuSpec, models::NativeOperation, models::TensorType;
+constexpr Units units[] = {{Class::fp32, NativeOperation::f32_arithmetic},
+                           {Class::fp64, NativeOperation::f64_arithmetic, TensorType::f64},
+                           {Class::fp32_3xtf32, {}, TensorType::tf32},
+                           {Class::tf32, {}, TensorType::tf32, &GpuSpec::tf32_flops},
+                           {Class::fp16, {}, TensorType::f16, &GpuSpec::fp16_flops},
+                           {Class::bf16, {}, TensorType::bf16, &GpuSpec::bf16_flops},
+                           {Class::fp8, {}, TensorType::fp8, &GpuSpec::fp8_flops},
+                           {Class::int8, {}, TensorType::s8, &GpuSpec::int8_ops}};
+
+const Units& units_of(Class of) { return *std::ranges::find(units, of, &Units::of); }
 
 /// Roles of counters that explain a step between rungs, and say how many bytes it moved.
 constexpr const char* counters_of_a_step[] = {"global_load_sectors",      "global_load_requests",
@@ -174,31 +194,6 @@ std::optional<Case> library_case(const Shared& shared, const Problem& problem) {
   return c;
 }
 
-/// The rungs that the request asks for and this GPU runs, in order. Throws Error(bad_input) for one
-/// that was named and does not run on it, and where none is left.
-std::vector<const Rung*> wanted_rungs(const DeviceFacts& device, const Request& request) {
-  std::vector<const Rung*> rungs;
-  for (const Rung& rung : all_rungs()) {
-    if (!request.wants(rung)) continue;
-    if (runs_on(rung, device.major, device.minor)) {
-      rungs.push_back(&rung);
-    } else if (!request.rungs.empty()) {
-      throw Error(
-          ExitCode::bad_input,
-          fmt::format("The rung {} runs on compute capability {}.{}{}, and this GPU has {}.{}: "
-                      "take others.",
-                      rung.id(), rung.capability / 10, rung.capability % 10,
-                      rung.exact_capability ? " only" : " or newer", device.major, device.minor));
-    }
-  }
-  if (rungs.empty()) {
-    throw Error(ExitCode::bad_input,
-                fmt::format("No rung of this type runs on compute capability {}.{}: take another.",
-                            device.major, device.minor));
-  }
-  return rungs;
-}
-
 /// The contenders among the rungs that no later one of their class supersedes. Under lasting load a
 /// rung takes fourteen seconds, so that only these are measured there. `of_each_sums`: one that is
 /// held against the library in another mode supersedes none.
@@ -216,6 +211,59 @@ std::vector<const Rung*> last_contenders(const std::vector<const Rung*>& rungs,
 
 }  // namespace
 
+Problem contested_problem(Class of, const Shape& shape) {
+  const bool along_k = of == Class::fp8 || of == Class::int8;
+  return make_problem(of, shape.m, shape.n, shape.k, along_k ? Transpose::yes : Transpose::no);
+}
+
+std::vector<Problem> other_layouts(const Problem& problem) {
+  const Problem& p = problem;
+  std::vector<Problem> found;
+  for (const Transpose a : {Transpose::no, Transpose::yes}) {
+    for (const Transpose b : {Transpose::no, Transpose::yes}) {
+      if (a == p.transa && b == p.transb) continue;
+      found.push_back(make_problem(p.of, p.m, p.n, p.k, a, b, p.alpha, p.beta));
+    }
+  }
+  return found;
+}
+
+std::optional<Bound> arithmetic_peak(const DeviceFacts& device, Class of) {
+  const Units& u = units_of(of);
+  const double native =
+      u.fma ? models::native_throughput(*u.fma, device.major, device.minor).value_or(0) : 0;
+  const double tensor =
+      u.tensor ? models::tensor_fma_per_clock(*u.tensor, device.major, device.minor).value_or(0)
+               : 0;
+  // Multiply-adds of one SM in a clock.
+  const double rate = std::max(native, tensor) / (of == Class::fp32_3xtf32 ? 3 : 1);
+  if (rate <= 0 || device.sms <= 0 || device.sm_clock_max_hz <= 0) return std::nullopt;
+  Bound bound;
+  bound.value = 2 * rate * device.sms * device.sm_clock_max_hz;
+  bound.source =
+      fmt::format("{} SMs x {:g} FMA of {}{} x 2 x {:.0f} MHz", device.sms, rate,
+                  tensor >= native ? "tensor cores" : "FMA units",
+                  of == Class::fp32_3xtf32 ? ", tf32 / 3" : "", device.sm_clock_max_hz * 1e-6);
+  bound.clock_hz = device.sm_clock_max_hz;
+  return bound;
+}
+
+bool within_reach(const DeviceFacts& device, const Problem& problem, double longest_s) {
+  // Eight classes keep their largest matrices, most of smaller elements, and C once more.
+  constexpr double share_of_memory = 1.0 / 12;
+  const auto memory = static_cast<double>(device.memory_bytes);
+  if (memory > 0 && problem.minimum_bytes() > share_of_memory * memory) return false;
+  const auto peak = arithmetic_peak(device, problem.of);
+  return !peak || problem.flops() <= longest_s * peak->value;
+}
+
+std::optional<double> published_peak(const std::string& device, Class of) {
+  const auto published = units_of(of).published;
+  const GpuSpec* gpu = models::find_gpu(device);
+  if (gpu == nullptr || published == nullptr || !(gpu->*published).known()) return std::nullopt;
+  return (gpu->*published).value;
+}
+
 Problem ladder_problem(const Rung& rung, std::int64_t size) {
   const Problem plain = contested_problem(rung.of, {size, size, size});
   if (rung.takes_own_path(plain) || rung.contender) return plain;
@@ -225,7 +273,7 @@ Problem ladder_problem(const Rung& rung, std::int64_t size) {
 
 std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request) {
   const Shared shared{.device = device};
-  const std::vector<const Rung*> rungs = wanted_rungs(device, request);
+  const std::vector<const Rung*> rungs = request.rungs_on(device);
   std::vector<Case> cases;
   const auto add = [&](const Rung& rung, const Problem& problem, const Part& part,
                        Suite suite = Suite::standard) {

@@ -32,6 +32,9 @@ struct Request {
   std::vector<std::string> notes;  ///< on names and flags of earlier versions
 
   bool wants(const Rung& rung) const;
+  /// Those that it asks for and this GPU runs, in order. Throws Error(bad_input) for one that was
+  /// named and does not run on it, and where none is left.
+  std::vector<const Rung*> rungs_on(const DeviceFacts& device) const;
 };
 
 /// What an id of an earlier version is called now, or who does its products; empty for others.

@@ -126,6 +126,24 @@ bool Request::wants(const Rung& rung) const {
   return rungs.empty() || std::ranges::find(rungs, rung.id()) != rungs.end();
 }
 
+std::vector<const Rung*> Request::rungs_on(const DeviceFacts& device) const {
+  std::vector<const Rung*> found;
+  for (const Rung& rung : all_rungs()) {
+    if (!wants(rung)) continue;
+    if (runs_on(rung, device.major, device.minor))
+      found.push_back(&rung);
+    else if (!rungs.empty())
+      refuse(fmt::format(
+          "The rung {} runs on compute capability {}.{}{}, and this GPU has {}.{}: take others.",
+          rung.id(), rung.capability / 10, rung.capability % 10,
+          rung.exact_capability ? " only" : " or newer", device.major, device.minor));
+  }
+  if (found.empty())
+    refuse(fmt::format("No rung of this type runs on compute capability {}.{}: take another.",
+                       device.major, device.minor));
+  return found;
+}
+
 Request read_request(const OptionValues& values) {
   Request request;
   if (const auto type = given<std::string>(values, "type")) {

@@ -23,6 +23,18 @@ std::optional<Bound> times(const std::optional<Bound>& bound, double factor) {
   return Bound{bound->value * factor, fmt::format("{} x ({})", factor, bound->source)};
 }
 
+/// Makes a case one of the time of an operation, so many of which are in a launch.
+void measure_latency(Case& c, std::string name, int operations) {
+  c.name = std::move(name);
+  std::get<std::string>(c.axes[0].second) += ", latency";
+  c.metric = {"latency", "s", Better::lower, std::nullopt};
+  c.value = [=](double seconds) { return seconds / operations; };
+  c.bound.reset();
+}
+
+/// Copies so small that nothing but their beginning and end counts.
+constexpr std::size_t latency_bytes = 4;
+
 // Host memory to the GPU and back, by copy engines and by kernels.
 
 struct Direction {
@@ -81,19 +93,15 @@ Workload host_workload(Context& context, const SharedMachine& machine, const Sha
     else
       FATHOM_CUDA(cudaMemcpyAsync(to, from, run.bytes, cudaMemcpyDefault, on));
   };
-  const auto in = [=, &node] { transfer(sent, node.received(), stream); };
-  const auto out = [=, &node](cudaStream_t on) { transfer(node.sent(), received, on); };
   Workload workload;
   // The driver itself moves pageable memory through memory of its own, and waits for it.
   workload.host_paced = !run.pinned;
-  workload.launch = [=] { run.direction.to_gpu ? in() : out(stream); };
-  if (run.direction.both()) {
-    const auto both = [=, &node] {
-      in();
-      out(node.stream());
-    };
-    workload.launch = tied({&node}, stream, both);
-  }
+  workload.launch = [=, &node] {
+    if (run.direction.to_gpu) transfer(sent, node.received(), stream);
+    if (run.direction.to_host)
+      transfer(node.sent(), received, run.direction.both() ? node.stream() : stream);
+  };
+  if (run.direction.both()) workload.launch = tied({&node}, stream, workload.launch);
   workload.poison = [=, &host, poison = poisoning({&node}, stream, run.bytes)] {
     poison();
     host.poison(run.bytes);
@@ -138,20 +146,6 @@ Case host_case(const SharedMachine& machine, const SharedBuffers& buffers, const
   return c;
 }
 
-/// A copy so small that nothing but its beginning and its end counts.
-Case host_latency_case(const SharedMachine& machine, const SharedBuffers& buffers,
-                       Direction direction) {
-  Case c = host_case(machine, buffers, {false, true, direction, 4});
-  c.name = fmt::format("host/latency/{}", direction.name);
-  c.axes[0] = {"link", "host, latency"};
-  c.suite = Suite::quick;
-  c.metric = {"latency", "s", Better::lower, std::nullopt};
-  c.value = [](double seconds) { return seconds; };
-  c.bound.reset();
-  c.precision = headline_precision;
-  return c;
-}
-
 // Every ordered pair of GPUs, one way and, where the first is the lower one, both ways at once.
 
 /// Who moves the bytes: a copy engine of the sending GPU (it writes) or of the receiving one (it
@@ -167,8 +161,6 @@ constexpr Engine engines[] = {
 
 /// So many in one launch that what GPUs wait for each other's streams does not count.
 constexpr int copies_per_launch = 4;
-/// Copies so small that nothing but their beginning and end counts.
-constexpr std::size_t latency_bytes = 4;
 constexpr int latency_copies = 64;
 
 struct PeerRun {
@@ -240,12 +232,8 @@ Case peer_case(const SharedMachine& machine, const PeerRun& run) {
 Case latency_case(const SharedMachine& machine, const PeerRun& run, const char* what,
                   std::int64_t bytes, int operations) {
   Case c = peer_case(machine, run);
-  c.name = fmt::format("peer/{}/{}to{}", what, run.from, run.to);
-  c.axes[0] = {"link", "peer, latency"};
-  c.axes.back() = {"size", bytes};
-  c.metric = {"latency", "s", Better::lower, std::nullopt};
-  c.value = [=](double seconds) { return seconds / operations; };
-  c.bound.reset();
+  measure_latency(c, fmt::format("peer/{}/{}to{}", what, run.from, run.to), operations);
+  c.axes.back().second = bytes;
   return c;
 }
 
@@ -296,8 +284,14 @@ Case chase_case(const SharedMachine& machine, int from, int to) {
 std::vector<Case> host_cases(const SharedMachine& machine) {
   const auto pinned = std::make_shared<HostBuffers>(), pageable = std::make_shared<HostBuffers>();
   std::vector<Case> cases;
-  for (const Direction& direction : directions)
-    if (!direction.both()) cases.push_back(host_latency_case(machine, pinned, direction));
+  for (const Direction& direction : directions) {
+    if (direction.both()) continue;
+    Case& c =
+        cases.emplace_back(host_case(machine, pinned, {false, true, direction, latency_bytes}));
+    measure_latency(c, fmt::format("host/latency/{}", direction.name), 1);
+    c.suite = Suite::quick;
+    c.precision = headline_precision;
+  }
   for (const std::size_t bytes : sizes()) {
     for (const Direction& direction : directions) {
       for (const bool sm : {false, true})
