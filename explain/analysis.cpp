@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <map>
 #include <set>
@@ -216,13 +217,13 @@ void judge_lanes(LineCost& line, const KernelCost& kernel) {
 /// One kernel over all its launches, in all processes.
 struct Collected : KernelCost {
   /// A source line, or an instruction without one.
-  using Place = std::tuple<std::string, unsigned, std::uint64_t>;
-  std::map<std::tuple<Place, Space, Op, std::uint32_t>, LineCost> by_place;
+  using Place = std::tuple<std::optional<std::string>, std::optional<unsigned>, std::uint64_t>;
+  std::map<std::tuple<Place, Space, Op, int>, LineCost> by_place;
   std::map<Place, Waiting> waits;
 };
 
-Collected::Place place_of(const std::optional<SourceLine>& source, std::uint64_t offset) {
-  if (!source) return {"", 0, offset};
+Collected::Place key_of(const std::optional<SourceLine>& source, std::uint64_t offset) {
+  if (!source) return {std::nullopt, std::nullopt, offset};
   return {source->file, source->line, 0};
 }
 
@@ -239,52 +240,95 @@ void add_launch(Collected& kernel, const Launch& launch, const FindLine& find_li
     const auto [source, is_new] = sources.try_emplace(pattern.pc);
     if (is_new && launch.code && pattern.pc < launch.code_bytes)
       source->second = find_line(*launch.code, launch.function, pattern.pc);
-    LineCost& line = kernel.by_place[{place_of(source->second, pattern.pc), pattern.space,
-                                      pattern.op, pattern.bytes}];
+    LineCost& line = kernel.by_place[{key_of(source->second, pattern.pc), pattern.space, pattern.op,
+                                      static_cast<int>(pattern.bytes)}];
     line.offset = line.accesses == 0 ? pattern.pc : std::min(line.offset, pattern.pc);
-    line.source = source->second;
-    line.space = pattern.space;
-    line.operation = pattern.op;
-    line.bytes_per_lane = static_cast<int>(pattern.bytes);
     add(line, pattern);
   }
 }
 
 void add_sample(Collected& kernel, const PcSample& sample) {
-  Waiting& waiting = kernel.waits[place_of(sample.source, sample.pc_offset)];
-  waiting.source = sample.source;
+  Waiting& waiting = kernel.waits[key_of(sample.source, sample.pc_offset)];
   waiting.offset = sample.pc_offset;
   for (const auto& [reason, samples] : sample.by_reason) {
     if (reason == "selected") continue;  // an issue, no waiting
-    waiting.by_reason[reason] += samples;
+    waiting.reasons[reason] += samples;
     waiting.samples += samples;
   }
 }
 
-/// Brings what was collected into the order of the pages.
-void finish(Collected& kernel, const std::vector<Counts>& counted) {
+/// A level of the memory, the fact that says what it can do, and what moved there.
+struct Level {
+  const char *name, *fact;
+  std::array<const char*, 2> roles;
+  double bytes;  ///< of one count: a wavefront of shared memory as if it took all banks
+};
+constexpr Level levels[] = {{"DRAM", "dram.bandwidth", {"dram_read_bytes", "dram_write_bytes"}, 1},
+                            {"L2", "l2.bandwidth", {"l2_read_sectors", "l2_write_sectors"}, 32},
+                            {"shared memory",
+                             "shared.bandwidth",
+                             {"shared_load_wavefronts", "shared_store_wavefronts"},
+                             128}};
+
+void add_measured(Collected& kernel, const std::vector<Counts>& counted, const Bounds& bounds) {
+  Measured measured;
+  for (auto& [place, waiting] : kernel.waits) {
+    if (waiting.samples == 0) continue;
+    std::tie(waiting.file, waiting.line, std::ignore) = place;
+    measured.samples += waiting.samples;
+    measured.waits.push_back(std::move(waiting));
+  }
+  if (counted.empty() && measured.samples == 0) return;
+  for (Waiting& waiting : measured.waits)
+    waiting.share = static_cast<double>(waiting.samples) / static_cast<double>(measured.samples);
+  std::ranges::stable_sort(measured.waits, std::greater<>{}, &Waiting::samples);
+  measured.launches = counted.size();
+  for (const Counts& counts : counted)
+    for (const auto& [role, count] : counts) measured.counters[role] += count;
+  for (const LineCost& line : kernel.lines)
+    add_counts(measured.recorded, line.space, line.operation, line.cost, line.least);
+  const auto count_of = [&](const char* role) {
+    const auto found = measured.counters.find(role);
+    return found == measured.counters.end() ? 0 : found->second;
+  };
+  measured.seconds = 1e-9 * count_of("gpu_time");
+  for (const auto& [level, fact, roles, bytes] : levels) {
+    double moved = 0;
+    for (const char* role : roles) moved += bytes * count_of(role);
+    Bandwidth& bandwidth = measured.bandwidths.emplace_back(Bandwidth{.level = level, .bound = {}});
+    if (measured.seconds > 0) bandwidth.bytes_per_second = moved / measured.seconds;
+    if (const auto bound = bounds.by_level.find(level); bound != bounds.by_level.end())
+      bandwidth.bound = bound->second;
+  }
+  kernel.measured = std::move(measured);
+}
+
+/// Brings the lines into the order of the pages.
+void add_lines(Collected& kernel) {
   for (auto& [key, line] : kernel.by_place) {
+    Collected::Place place;
+    std::tie(place, line.space, line.operation, line.bytes_per_lane) = key;
+    std::tie(line.file, line.line, std::ignore) = place;
     judge_lanes(line, kernel);
     std::ranges::stable_sort(line.faults, std::greater<>{}, &Fault::saved);
+    (line.space == Space::global ? line.sectors : line.wavefronts) = line.cost;
+    (line.space == Space::global ? line.least_sectors : line.least_wavefronts) = line.least;
     kernel.saved += line.saved;
-    add_counts(kernel.recorded, line.space, line.operation, line.cost, line.least);
     kernel.lines.push_back(std::move(line));
   }
   std::ranges::stable_sort(kernel.lines, {}, &LineCost::offset);
   std::ranges::stable_sort(kernel.lines, std::greater<>{}, &LineCost::saved);
-  Measured& measured = kernel.measured;
-  measured.launches = counted.size();
-  for (const Counts& counts : counted)
-    for (const auto& [role, count] : counts) measured.counts[role] += count;
-  for (auto& [place, waiting] : kernel.waits) {
-    if (waiting.samples == 0) continue;
-    measured.samples += waiting.samples;
-    measured.waits.push_back(std::move(waiting));
-  }
-  std::ranges::stable_sort(measured.waits, std::greater<>{}, &Waiting::samples);
 }
 
 }  // namespace
+
+Bounds bounds_of(const Document& atlas, const std::string& source) {
+  Bounds bounds{{}, source};
+  for (const Level& level : levels)
+    for (const Fact& fact : atlas.facts)
+      if (fact.id == level.fact && fact.value) bounds.by_level[level.name] = *fact.value;
+  return bounds;
+}
 
 PatternCost cost_of(const Pattern& pattern) {
   PatternCost result;
@@ -312,7 +356,7 @@ PatternCost cost_of(const Pattern& pattern) {
   return result;
 }
 
-Explanation explain(Trace trace, const FindLine& find_line) {
+Explanation explain(Trace trace, const FindLine& find_line, const Bounds& bounds) {
   Explanation result;
   std::map<std::string, Collected> kernels;
   std::size_t without_lines = 0;
@@ -329,14 +373,15 @@ Explanation explain(Trace trace, const FindLine& find_line) {
     kernel.function = clean(function);
     kernel.name = clean(source_name(function));
     kernel.launches = std::max(kernel.recorded_launches, trace.totals[function]);
-    finish(kernel, trace.counted[function]);
+    add_lines(kernel);
+    add_measured(kernel, trace.counted[function], bounds);
     if (kernel.kept_accesses < kernel.accesses)
       result.notes.push_back(
           fmt::format("Of {} only the first {} of {} accesses fitted: record fewer --blocks.",
                       quotable(kernel.name, longest_name),
                       format_count(static_cast<double>(kernel.kept_accesses)),
                       format_count(static_cast<double>(kernel.accesses))));
-    const auto is_placeless = [](const LineCost& line) { return !line.source; };
+    const auto is_placeless = [](const LineCost& line) { return !line.file; };
     without_lines += std::ranges::any_of(kernel.lines, is_placeless) ? 1 : 0;
     result.kernels.push_back(std::move(kernel));
   }

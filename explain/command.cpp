@@ -159,7 +159,8 @@ ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools) 
   Trace trace;
   for (const fs::directory_entry& file : fs::directory_iterator(folder.path()))
     read_trace(file.path(), trace);
-  const Explanation explanation = explain(trace, tools.find_line);
+  if (bounds.source.empty()) bounds = recorded_bounds(trace.gpus);
+  Explanation explanation = explain(trace, tools.find_line, bounds);
   const auto own = static_cast<ExitCode>(end.signal != 0 ? 128 + end.signal : end.status);
   if (explanation.kernels.empty()) {
     const Error why = nothing_recorded(arguments, trace);
@@ -167,10 +168,10 @@ ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools) 
     throw Error(own, fmt::format("{} ended with {}. {}", arguments.program.front(), end.describe(),
                                  why.what()));
   }
-  if (bounds.source.empty()) bounds = recorded_bounds(trace.gpus);
-  const RunFacts facts{fmt::format("{}", fmt::join(arguments.program, " ")), took.count(),
-                       end.describe(), bounds};
-  const std::string page = page_of(explanation, facts, arguments.format);
+  explanation.command = fmt::format("{}", fmt::join(arguments.program, " "));
+  explanation.seconds = took.count();
+  explanation.end = end.describe();
+  const std::string page = page_of(explanation, bounds.source, arguments.format);
   if (out)
     out->write(page);
   else

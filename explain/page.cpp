@@ -15,25 +15,16 @@
 #include "results/files.h"
 #include "results/text.h"
 
-namespace fathom {
-
-FATHOM_FIELDS(explain::Fault, "", "", rule, what, fix, accesses, saved);
-FATHOM_FIELDS(explain::LineCost, "", "", space, operation, bytes_per_lane, accesses, active_lanes);
-FATHOM_FIELDS(explain::KernelCost, "", "", name, function, launches, recorded_launches, blocks,
-              recorded_blocks, threads_per_block, accesses, kept_accesses, recording_s);
-
-}  // namespace fathom
-
 namespace fathom::explain {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 std::string count(std::uint64_t number) { return format_count(static_cast<double>(number)); }
 
-std::string place(const std::optional<SourceLine>& source, std::uint64_t offset) {
-  return source ? place_of(*source) : fmt::format("+0x{:04x}", offset);
+std::string place_text(const CodePlace& place) {
+  return place.file ? place_of(SourceLine{*place.file, *place.line})
+                    : fmt::format("+0x{:04x}", place.offset);
 }
 
 double counted_of(const Counts& counts, const std::string& role) {
@@ -41,44 +32,9 @@ double counted_of(const Counts& counts, const std::string& role) {
   return found == counts.end() ? 0 : found->second;
 }
 
-/// A level of the memory, the fact that says what it can do, and what moved there.
-struct Level {
-  const char *name, *fact;
-  std::array<const char*, 2> roles;
-  double bytes;  ///< of one count
-};
-constexpr Level levels[] = {{"DRAM", "dram.bandwidth", {"dram_read_bytes", "dram_write_bytes"}, 1},
-                            {"L2", "l2.bandwidth", {"l2_read_sectors", "l2_write_sectors"}, 32},
-                            {"shared memory",
-                             "shared.bandwidth",
-                             {"shared_load_wavefronts", "shared_store_wavefronts"},
-                             128}};
-
-double seconds(const Measured& measured) { return 1e-9 * counted_of(measured.counts, "gpu_time"); }
-
-/// What moved at a level of the memory in a second, and what this GPU can move there.
-struct Bandwidth {
-  const char* level;
-  double moved;
-  std::optional<double> bound;  ///< none: not measured
-};
-
-/// A wavefront of shared memory counts as if it took all banks.
-std::vector<Bandwidth> bandwidths_of(const Measured& measured, const Bounds& bounds) {
-  std::vector<Bandwidth> all;
-  for (const Level& level : levels) {
-    double moved = 0;
-    for (const char* role : level.roles) moved += level.bytes * counted_of(measured.counts, role);
-    all.push_back({level.name, seconds(measured) > 0 ? moved / seconds(measured) : 0, {}});
-    if (const auto bound = bounds.by_level.find(level.name); bound != bounds.by_level.end())
-      all.back().bound = bound->second;
-  }
-  return all;
-}
-
-std::string rates_line(const Measured& measured, const Bounds& bounds) {
+std::string rates_line(const Measured& measured) {
   std::vector<std::string> parts;
-  for (const auto& [level, moved, bound] : bandwidths_of(measured, bounds)) {
+  for (const auto& [level, moved, bound] : measured.bandwidths) {
     if (moved == 0) continue;
     parts.push_back(fmt::format("{} {}", level, format_bandwidth(moved)));
     if (bound)
@@ -86,13 +42,13 @@ std::string rates_line(const Measured& measured, const Bounds& bounds) {
           fmt::format(" of {} ({})", format_bandwidth(*bound), format_percent(moved / *bound));
   }
   return fmt::format("{} a launch while counted: {}",
-                     format_time(seconds(measured) / static_cast<double>(measured.launches)),
+                     format_time(measured.seconds / static_cast<double>(measured.launches)),
                      fmt::join(parts, ", "));
 }
 
 /// "12,288 sectors of global loads", ...; "98,304 wavefronts of shared loads (95,232 conflicts)".
-std::string counters_line(const KernelCost& kernel) {
-  const auto& counts = kernel.measured.counts;
+std::string counters_line(const KernelCost& kernel, const Measured& measured) {
+  const auto& counts = measured.counters;
   std::vector<std::string> parts;
   for (const auto& [space, unit] : {std::pair("global", "sectors"), {"shared", "wavefronts"}}) {
     for (const char* const kind : {"load", "store"}) {
@@ -106,13 +62,14 @@ std::string counters_line(const KernelCost& kernel) {
   std::string line = fmt::format("counters: {}", fmt::join(parts, ", "));
   const bool whole = kernel.recorded_blocks == kernel.blocks &&
                      kernel.kept_accesses == kernel.accesses &&
-                     kernel.measured.launches == kernel.recorded_launches;
+                     measured.launches == kernel.recorded_launches;
   if (!whole) return line + "; the recording is of a part (all of it: --blocks 0)";
   std::vector<std::string> others;
   for (const auto& [role, counted] : counts) {
     const bool both = role.starts_with("global_") || role.starts_with("shared_");
-    if (both && counted_of(kernel.recorded, role) != counted)
-      others.push_back(fmt::format("{} {}", format_count(counted_of(kernel.recorded, role)), role));
+    if (both && counted_of(measured.recorded, role) != counted)
+      others.push_back(
+          fmt::format("{} {}", format_count(counted_of(measured.recorded, role)), role));
   }
   return line + (others.empty() ? "; the recording says the same"
                                 : fmt::format("; recorded: {}", fmt::join(others, ", ")));
@@ -123,12 +80,10 @@ std::string waits_line(const Measured& measured) {
   std::vector<std::string> parts;
   for (const Waiting& waiting : measured.waits) {
     if (parts.size() == most) break;
-    const auto main = std::ranges::max_element(waiting.by_reason, {},
+    const auto main = std::ranges::max_element(waiting.reasons, {},
                                                [](const auto& reason) { return reason.second; });
-    parts.push_back(fmt::format("{} at {} ({})",
-                                format_percent(static_cast<double>(waiting.samples) /
-                                               static_cast<double>(measured.samples)),
-                                place(waiting.source, waiting.offset), main->first));
+    parts.push_back(fmt::format("{} at {} ({})", format_percent(waiting.share), place_text(waiting),
+                                main->first));
   }
   return fmt::format("warps wait: {}", fmt::join(parts, ", "));
 }
@@ -142,33 +97,6 @@ std::string saving(const LineCost& line, const Fault& fault) {
   return fmt::format(": {}{}{} fewer of {} ({})", fault.rule == Rule::scatter ? "at most " : "",
                      count(fault.saved), lanes ? " accesses" : "", count(from),
                      format_percent(static_cast<double>(fault.saved) / static_cast<double>(from)));
-}
-
-/// Also notes the file among those that the answer takes along.
-Json place_json(const std::optional<SourceLine>& source, std::uint64_t offset,
-                std::set<std::string>& files) {
-  if (!source) return {{"file", nullptr}, {"line", nullptr}, {"offset", offset}};
-  files.insert(source->file);
-  return {{"file", clean(source->file)}, {"line", source->line}, {"offset", offset}};
-}
-
-Json measured_json(const KernelCost& kernel, const Bounds& bounds, std::set<std::string>& files) {
-  const Measured& measured = kernel.measured;
-  if (measured.launches == 0 && measured.samples == 0) return nullptr;
-  Json json{{"launches", measured.launches}, {"seconds", seconds(measured)},
-            {"counters", measured.counts},   {"recorded", kernel.recorded},
-            {"bandwidths", Json::array()},   {"samples", measured.samples},
-            {"waits", Json::array()}};
-  for (const auto& [level, moved, bound] : bandwidths_of(measured, bounds))
-    json["bandwidths"].push_back(
-        {{"level", level}, {"bytes_per_second", moved}, {"bound", write_fields(bound)}});
-  for (const Waiting& waiting : measured.waits) {
-    Json& one = json["waits"].emplace_back(place_json(waiting.source, waiting.offset, files));
-    one["samples"] = waiting.samples;
-    one["share"] = static_cast<double>(waiting.samples) / static_cast<double>(measured.samples);
-    one["reasons"] = waiting.by_reason;
-  }
-  return json;
 }
 
 /// A source file's text as it is now; nothing for one that is too large or cannot be read, which
@@ -192,42 +120,24 @@ std::optional<std::string> text_of(const std::string& file) try {
   return std::nullopt;
 }
 
-std::string json_of(const Explanation& explanation, const RunFacts& run) {
-  Json document{{"format", reports::explained_format},
-                {"command", clean(run.command)},
-                {"seconds", run.seconds},
-                {"end", run.end},
-                {"notes", explanation.notes},
-                {"kernels", Json::array()},
-                {"sources", Json::array()}};
+std::string json_of(Explanation answer) {
   std::set<std::string> files;
-  for (const KernelCost& kernel : explanation.kernels) {
-    Json& json = document["kernels"].emplace_back(write_fields(kernel));
-    json["lines"] = Json::array();
-    for (const LineCost& line : kernel.lines) {
-      Json& one = json["lines"].emplace_back(place_json(line.source, line.offset, files));
-      one.update(write_fields(line));
-      one[unit_of(line.space)] = line.cost;
-      one[fmt::format("least_{}", unit_of(line.space))] = line.least;
-      one["faults"] = write_fields(line.faults);
-    }
-    json["measured"] = measured_json(kernel, run.bounds, files);
+  const auto named = [&](CodePlace& place) {
+    if (!place.file) return;
+    files.insert(*place.file);
+    place.file = clean(*place.file);
+  };
+  for (KernelCost& kernel : answer.kernels) {
+    std::ranges::for_each(kernel.lines, named);
+    if (kernel.measured) std::ranges::for_each(kernel.measured->waits, named);
   }
   for (const std::string& file : files)
-    if (const auto text = text_of(file))
-      document["sources"].push_back({{"file", clean(file)}, {"text", *text}});
-  return document.dump(2) + "\n";
+    if (const auto text = text_of(file)) answer.sources.push_back({clean(file), *text});
+  answer.command = clean(answer.command);
+  return write_fields(answer).dump(2) + "\n";
 }
 
 }  // namespace
-
-Bounds bounds_of(const Document& atlas, const std::string& source) {
-  Bounds bounds{{}, source};
-  for (const Level& level : levels)
-    for (const Fact& fact : atlas.facts)
-      if (fact.id == level.fact && fact.value) bounds.by_level[level.name] = *fact.value;
-  return bounds;
-}
 
 void add_counts(Counts& counts, Space space, Op op, std::uint64_t cost, std::uint64_t least) {
   // No counter of these six has what cp.async writes, nor atomics.
@@ -242,21 +152,20 @@ void add_counts(Counts& counts, Space space, Op op, std::uint64_t cost, std::uin
   }
 }
 
-std::string page_of(const Explanation& explanation, const RunFacts& run,
+std::string page_of(const Explanation& explanation, const std::string& bounds,
                     const std::string& format) {
-  if (format == "json") return json_of(explanation, run);
+  if (format == "json") return json_of(explanation);
   const bool markdown = format == "md";
   const char *const heading = markdown ? "\n### " : "\n", *const item = markdown ? "- " : "  ",
                     *const under = markdown ? "  - " : "      ";
   double recording = 0;
   for (const KernelCost& kernel : explanation.kernels) recording += kernel.recording_s;
   std::string page =
-      fmt::format("{} ran {} and ended with {}; recording took {} of that.\n", run.command,
-                  format_time(run.seconds), run.end, format_time(recording));
+      fmt::format("{} ran {} and ended with {}; recording took {} of that.\n", explanation.command,
+                  format_time(explanation.seconds), explanation.end, format_time(recording));
   const auto add = [&](const char* mark, const std::string& text) { page += mark + text + "\n"; };
   for (const std::string& note : explanation.notes) add("", note);
-  if (!run.bounds.source.empty())
-    add("", fmt::format("What this GPU can move is as measured in {}.", run.bounds.source));
+  if (!bounds.empty()) add("", fmt::format("What this GPU can move is as measured in {}.", bounds));
   std::size_t without_access = 0;
   for (const KernelCost& kernel : explanation.kernels) {
     if (kernel.lines.empty()) {
@@ -270,9 +179,9 @@ std::string page_of(const Explanation& explanation, const RunFacts& run,
             count(kernel.recorded_launches), count(kernel.launches), count(kernel.recorded_blocks),
             count(kernel.blocks), count(kernel.threads_per_block), count(kernel.kept_accesses),
             markdown ? "\n" : ""));
-    const Measured& measured = kernel.measured;
-    if (seconds(measured) > 0) add(item, rates_line(measured, run.bounds));
-    if (measured.launches != 0) add(item, counters_line(kernel));
+    const Measured measured = kernel.measured.value_or(Measured{});
+    if (measured.seconds > 0) add(item, rates_line(measured));
+    if (measured.launches != 0) add(item, counters_line(kernel, measured));
     if (measured.samples != 0) add(item, waits_line(measured));
     std::size_t clean_lines = 0;
     for (const LineCost& line : kernel.lines) {
@@ -281,9 +190,9 @@ std::string page_of(const Explanation& explanation, const RunFacts& run,
         continue;
       }
       add(item,
-          fmt::format("{}  {} {} of {} B: {} by {:.1f} lanes; {} {}, at least {}",
-                      place(line.source, line.offset), to_string(line.space),
-                      to_string(line.operation), line.bytes_per_lane, count(line.accesses),
+          fmt::format("{}  {} {} of {} B: {} by {:.1f} lanes; {} {}, at least {}", place_text(line),
+                      to_string(line.space), to_string(line.operation), line.bytes_per_lane,
+                      count(line.accesses),
                       static_cast<double>(line.active_lanes) / static_cast<double>(line.accesses),
                       count(line.cost), unit_of(line.space), count(line.least)));
       constexpr std::size_t most = 3;  // a gather has hundreds of kinds

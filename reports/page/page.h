@@ -29,9 +29,6 @@ std::string html_page(const std::vector<ShownDocument>& documents, const Explain
 /// the sources of the ladder, and what models/ says of warps.
 std::string page_data(const std::vector<ShownDocument>& documents, const Explained& explained);
 
-/// What an answer of `fathom explain --format json` says of itself.
-inline constexpr std::string_view explained_format = "fathom explain 1";
-
 /// The answer that a text is, with its origin as member `origin`; nothing if it is no such answer.
 /// Throws Error(document_malformed) naming what the page misses in it, or Error(document_version).
 std::optional<nlohmann::json> read_explained(std::string_view text, const std::string& origin);

@@ -88,8 +88,8 @@ std::optional<SourceLine> offset_as_line(const std::vector<char>& code, const st
   return SourceLine{"app.cu", static_cast<unsigned>(offset)};
 }
 
-Explanation explanation_of(const std::string& bytes, const FindLine& find_line = offset_as_line) {
-  return explain::explain(test::read({bytes}), find_line);
+Explanation explanation_of(const std::string& bytes) {
+  return explain::explain(test::read({bytes}), offset_as_line);
 }
 
 /// What `fathom explain -- sh -c SCRIPT` ends with; $TRACE is where the recording would be.
@@ -132,12 +132,15 @@ TEST_CASE("The pages of a recording say what was sampled and measured, the line 
   trace.sampled({"g", 80, {{"wait", 40}}, {}});
   trace.sampled({"g", 96, {{"selected", 5}}, SourceLine{"app.cu", 9}});
   trace.sampled({"not recorded", 16, {{"wait", 40}}, {}});
-  const RunFacts run{"./app -n 3", 1.5, "exit status 0", {{{"DRAM", 4e12}}, "atlas.json"}};
   std::string all;
   for (const FindLine& find_line : {FindLine(offset_as_line), FindLine(test::no_line)}) {
-    const Explanation found = explanation_of(trace.bytes, find_line);
-    for (const char* format : {"text", "md"}) all += page_of(found, run, format) + "\n";
-    all += page_of(found, run, "json");
+    Explanation found =
+        explain::explain(test::read({trace.bytes}), find_line, {{{"DRAM", 4e12}}, "atlas.json"});
+    found.command = "./app -n 3";
+    found.seconds = 1.5;
+    found.end = "exit status 0";
+    for (const char* format : {"text", "md"}) all += page_of(found, "atlas.json", format) + "\n";
+    all += page_of(found, "", "json");
   }
   check_golden(FATHOM_SOURCE_DIR "/tests/golden/explain.txt", all);
 }
@@ -157,7 +160,7 @@ TEST_CASE("A counter that disagrees with the recording is named", "[explain]") {
                   pattern(Space::shared, Op::load, 4, strided(128), 32, 20)},
                  64, every);
     for (int launch = 0; launch < launches; ++launch) trace.counted("f", counted);
-    CHECK_THAT(page_of(explanation_of(trace.bytes), {}, "text"), contains(said));
+    CHECK_THAT(page_of(explanation_of(trace.bytes), "", "text"), contains(said));
   }
 }
 
