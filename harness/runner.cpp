@@ -254,15 +254,11 @@ Runner::Wrong Runner::time(const Case& c, Entry& entry) {
   entry.timing = samples.timing;
   if (!samples.sm_clocks_hz.empty()) entry.timing.sm_clock_hz = median(samples.sm_clocks_hz);
   for (std::size_t i = 0; i < c.opponents.size(); ++i) {
-    Opponent opponent;
-    opponent.name = c.opponents[i].name;
-    opponent.samples = in_metric(c, samples, i + 1, in_kernel);
-    opponent.value = median(opponent.samples);
-    const PairedRatio ratio = paired_ratio(entry.samples, opponent.samples, c.metric.better);
-    opponent.ratio = ratio.median;
-    opponent.ratio_interval = ratio.interval;
+    const std::vector<double> values = in_metric(c, samples, i + 1, in_kernel);
+    const PairedRatio ratio = paired_ratio(entry.samples, values, c.metric.better);
+    Opponent& opponent = entry.opponents.emplace_back(
+        Opponent{c.opponents[i].name, values, median(values), ratio.median, ratio.interval, {}});
     if (workloads[i + 1].notes) opponent.notes = workloads[i + 1].notes();
-    entry.opponents.push_back(std::move(opponent));
   }
   if (workloads[0].extras) entry.extras.merge(workloads[0].extras());
   if (workloads[0].notes) entry.notes.merge(workloads[0].notes());

@@ -105,14 +105,6 @@ Table fact_table(const FactList& facts, Notes& notes) {
 
 namespace {
 
-FactList facts_of(const Document& document, const std::string& probe) {
-  FactList own;
-  for (const Fact& fact : document.facts) {
-    if (fact.probe == probe) own.push_back(&fact);
-  }
-  return own;
-}
-
 bool is_of_a_level(const Document& document, const Fact& fact) {
   return std::ranges::any_of(level_facts(document), [&](const Fact* one) { return one == &fact; });
 }
@@ -134,8 +126,8 @@ FactList quoted(const Document& document, const FactList& facts) {
   return found;
 }
 
-void write_of_probe(PageContext& to, const std::string& probe) {
-  const FactList all = facts_of(to.document, probe), shown = quoted(to.document, all);
+void write_of_probe(PageContext& to, const std::string& probe, const FactList& all) {
+  const FactList shown = quoted(to.document, all);
   const std::string state = "view=facts&q=" + url_encoded(probe);
   to.page.heading(3, escape_text(capitalised(spaced(probe))), "facts-" + slug(probe));
   constexpr std::size_t most_shown = 40;
@@ -151,15 +143,19 @@ void write_of_probe(PageContext& to, const std::string& probe) {
         explore_link(fmt::format("All {}", counted(all.size(), "fact", "facts")), state) + ".");
 }
 
+using FactsOfProbe = std::pair<std::string, FactList>;
+
 /// Probes that have facts: those that say most of the memory's levels first, the others in the
 /// document's order.
-std::vector<std::string> probes_with_facts(const Document& document) {
-  std::vector<std::string> probes;
+std::vector<FactsOfProbe> facts_by_probe(const Document& document) {
+  std::vector<FactsOfProbe> probes;
   for (const Fact& fact : document.facts) {
-    if (std::ranges::find(probes, fact.probe) == probes.end()) probes.push_back(fact.probe);
+    auto own = std::ranges::find(probes, fact.probe, &FactsOfProbe::first);
+    if (own == probes.end()) own = probes.insert(own, {fact.probe, {}});
+    own->second.push_back(&fact);
   }
-  std::ranges::stable_sort(probes, std::greater<>{}, [&](const std::string& probe) {
-    return std::ranges::count_if(facts_of(document, probe),
+  std::ranges::stable_sort(probes, std::greater<>{}, [&](const FactsOfProbe& own) {
+    return std::ranges::count_if(own.second,
                                  [&](const Fact* fact) { return is_of_a_level(document, *fact); });
   });
   return probes;
@@ -174,7 +170,7 @@ void write_facts_by_probe(PageContext& to) {
       "that; numbers in brackets lead to the sources under the tables. [The fact "
       "table](index.html#view=facts) has every fact, its method and the entries behind it, and why "
       "some are missing.");
-  for (const std::string& probe : probes_with_facts(to.document)) write_of_probe(to, probe);
+  for (const auto& [probe, facts] : facts_by_probe(to.document)) write_of_probe(to, probe, facts);
 }
 
 }  // namespace
@@ -207,10 +203,10 @@ void write_atlas(PageContext& to) {
   to.page.list(state);
   to.page.table(levels_caption, hierarchy(to.document));
   // As the facts are ordered; probes without facts last.
-  const std::vector<std::string> names = probes_with_facts(to.document);
+  const std::vector<FactsOfProbe> with_facts = facts_by_probe(to.document);
   std::vector<ProbeSummary> probes = to.document.probes;
   std::ranges::stable_sort(probes, {}, [&](const ProbeSummary& probe) {
-    return std::ranges::find(names, probe.name) - names.begin();
+    return std::ranges::find(with_facts, probe.name, &FactsOfProbe::first) - with_facts.begin();
   });
   std::vector<std::string> answers,
       curves{explore_link("Latency, from L1 to another GPU, on one axis", "view=latency"),

@@ -65,8 +65,7 @@ Json to_json(const std::optional<Interval>& interval) {
 
 Json to_json(const Axes& axes) {
   Json out = Json::object();
-  for (const auto& [name, value] : axes)
-    std::visit([&, &key = name](const auto& each) { out[key] = each; }, value);
+  for (const auto& [name, value] : axes) out[name] = write_fields(value);
   return out;
 }
 
