@@ -16,7 +16,6 @@
 #include <regex>
 
 #include "results/document_io.h"
-#include "results/fail.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
 #include "results/text.h"

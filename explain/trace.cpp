@@ -7,8 +7,8 @@
 
 #include "explain/explain.h"
 #include "models/shared_memory.h"
-#include "results/fail.h"
 #include "results/files.h"
+#include "results/text.h"
 
 namespace fathom::explain {
 namespace {

@@ -11,7 +11,6 @@
 #include <tuple>
 
 #include "results/document_io.h"
-#include "results/fail.h"
 #include "results/files.h"
 #include "results/text.h"
 

@@ -12,7 +12,6 @@
 
 #include "gate/check.h"
 #include "reports/markdown.h"
-#include "results/fail.h"
 #include "results/files.h"
 #include "results/statistics.h"
 #include "results/text.h"

@@ -11,7 +11,6 @@
 #include <set>
 
 #include "gate/parse.h"
-#include "results/fail.h"
 #include "results/files.h"
 #include "results/text.h"
 

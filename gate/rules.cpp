@@ -22,7 +22,6 @@
 #include <toml++/toml.h>
 #pragma GCC diagnostic pop
 
-#include "results/fail.h"
 #include "results/files.h"
 #include "results/text.h"
 

@@ -15,7 +15,6 @@
 
 #include "gate/parse.h"
 #include "results/document_io.h"
-#include "results/fail.h"
 #include "results/fields.h"
 #include "results/files.h"
 #include "results/statistics.h"

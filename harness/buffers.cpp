@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "results/fail.h"
+#include "results/text.h"
 
 namespace fathom {
 namespace {

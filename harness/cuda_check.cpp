@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "harness/doctor.h"
-#include "results/fail.h"
+#include "results/text.h"
 
 namespace fathom {
 namespace {

@@ -11,7 +11,7 @@
 #include "harness/doctor.h"
 #include "models/bandwidth.h"
 #include "models/occupancy.h"
-#include "results/fail.h"
+#include "results/text.h"
 
 namespace fathom {
 namespace {

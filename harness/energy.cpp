@@ -15,8 +15,8 @@
 #include "harness/cuda_handles.h"
 #include "harness/host_timer.h"
 #include "harness/runner.h"
-#include "results/fail.h"
 #include "results/statistics.h"
+#include "results/text.h"
 
 namespace fathom {
 namespace {

@@ -21,7 +21,6 @@
 #include "harness/probe_options.h"
 #include "harness/runner.h"
 #include "results/document_io.h"
-#include "results/fail.h"
 #include "results/files.h"
 #include "results/text.h"
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "results/fail.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
+#include "results/text.h"
 
 namespace fathom {
 namespace {

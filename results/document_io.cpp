@@ -10,8 +10,8 @@
 #include <optional>
 
 #include "results/document_fields.h"
-#include "results/fail.h"
 #include "results/files.h"
+#include "results/text.h"
 
 namespace fathom {
 namespace {
@@ -243,10 +243,9 @@ OrderedJson to_json(const Document& document) {
                           {"json_schema_version", 1}});  // Google Benchmark's
   for (std::size_t i = 0; i < document.entries.size(); ++i)
     complete_row(document.entries[i], document.source == Source::replay, json["benchmarks"][i]);
-  if (const auto path = find_not_finite(json)) {
+  if (const auto path = find_not_finite(json))
     fail(ExitCode::document_malformed,
          "The result cannot be written: {} is NaN or infinite; correct what computed it.", *path);
-  }
   return json;
 }
 
@@ -260,12 +259,6 @@ std::string to_text(const OrderedJson& json) {
 }
 
 std::string to_text(const Document& document) { return to_text(to_json(document)); }
-
-Fingerprint fingerprint_from_json(const nlohmann::json& json, const std::string& origin) {
-  Fingerprint fingerprint;
-  read_fields(ParsedJson(json.dump(), origin).root(), {&origin}, {}, fingerprint);
-  return fingerprint;
-}
 
 Document parse_document(std::string_view text, const std::string& origin) {
   return parse_document(ParsedJson(text, origin), origin);

@@ -35,13 +35,8 @@ nlohmann::ordered_json to_json(const Fingerprint& fingerprint);
 std::string to_text(const Document& document);
 std::string to_text(const nlohmann::ordered_json& json);
 
-/// `origin` (a file's path) is named in the sentence of Error(document_malformed).
-Fingerprint fingerprint_from_json(const nlohmann::json& json, const std::string& origin);
-
-/// Parses, validates and reads a text. Throws Error(document_malformed) naming `origin`, the line
-/// and column or the JSON path of the fault, and what was expected there: for text that is not
-/// strict JSON or breaks the schema, nests deeper than 64 levels, or repeats a key in an object
-/// that is read; and Error(document_version) for another version of the schema.
+/// Parses, validates and reads a text. Throws as ParsedJson and read_fields do (results/fields.h),
+/// and Error(document_version) for another version of the schema.
 Document parse_document(std::string_view text, const std::string& origin);
 Document parse_document(const ParsedJson& json, const std::string& origin);
 
@@ -49,9 +44,8 @@ Document parse_document(const ParsedJson& json, const std::string& origin);
 /// be read.
 Document read_document(const std::filesystem::path& path);
 
-/// Replaces the file in one step, packed by gzip if its name ends with ".gz": whoever reads it, and
-/// whatever crashes, finds the old text or the new one. Throws Error(output_unwritable),
-/// Error(output_full) or as to_json does, and leaves the old file then.
+/// Replaces the file, packed by gzip if its name ends with ".gz". Throws as write_file_atomically
+/// (results/files.h) and to_json do, and leaves the old file then.
 void write_document(const Document& document, const std::filesystem::path& path);
 
 /// Adds a part that another probe of the same run left: entries, probes, claims, facts, and those

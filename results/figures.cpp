@@ -16,10 +16,6 @@ namespace {
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
 const Entry* picked(const std::vector<const Entry*>& entries, Pick pick, const Figure& figure) {
-  if (pick == Pick::best) {
-    const bool lower = !entries.empty() && entries.front()->metric.better == Better::lower;
-    return picked(entries, lower ? Pick::least : Pick::most, metric_of);
-  }
   const Entry* found = nullptr;
   double known = nothing;
   for (const Entry* entry : entries) {
@@ -76,7 +72,8 @@ const Entry* find_measured(std::span<const Entry> entries, const AxisFilter& fil
 }
 
 const Entry* best(const std::vector<const Entry*>& entries) {
-  return picked(entries, Pick::best, metric_of);
+  const bool lower = !entries.empty() && entries.front()->metric.better == Better::lower;
+  return picked(entries, lower ? Pick::least : Pick::most, metric_of);
 }
 
 std::vector<CurvePoint> curve_of(const std::vector<const Entry*>& entries,
@@ -181,7 +178,8 @@ Figures::Known Figures::read(const Quantity& q, std::span<const Entry> entries) 
       known.value = (std::isnan(known.value) ? 0 : known.value) + (q.pick == Pick::sum ? value : 1);
       rest_on(*entry);
     }
-  } else if (const Entry* entry = picked(found, q.pick, q.figure)) {
+  } else if (const Entry* entry =
+                 q.pick == Pick::best ? best(found) : picked(found, q.pick, q.figure)) {
     known.value = q.figure(*entry);
     known.entry = entry;
     known.noisy = is_noisy(*entry);

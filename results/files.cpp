@@ -27,7 +27,6 @@
 #include <thread>
 #include <tuple>
 
-#include "results/fail.h"
 #include "results/text.h"
 
 namespace fathom {

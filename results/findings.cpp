@@ -48,10 +48,9 @@ std::pair<std::string, std::string> shown_pair(double value, double expected,
                                                const std::string& unit, double tolerance) {
   std::pair<std::string, std::string> pair{format_quantity(value, unit),
                                            format_quantity(expected, unit)};
-  if (tolerance == 0 || pair.first == pair.second) {
+  if (tolerance == 0 || pair.first == pair.second)
     pair = {fmt::format("{} {}", format_exact(value), unit),
             fmt::format("{} {}", format_exact(expected), unit)};
-  }
   return pair;
 }
 
@@ -90,16 +89,14 @@ std::string noise_causes(const Entry& entry) {
     else if (reason != "applications_clocks_setting")
       causes.push_back(fmt::format("throttle reason {}", reason));
   }
-  if (!entry.timing.stop.empty() && entry.timing.stop != "converged") {
+  if (!entry.timing.stop.empty() && entry.timing.stop != "converged")
     causes.push_back(fmt::format("sampling stopped at its {} with {} samples", entry.timing.stop,
                                  entry.samples.size()));
-  }
   const double sample_s = entry.real_time_s * entry.timing.launches_per_sample;
   if (entry.timing.timer == "cudaEvent" && sample_s > 0 &&
-      event_resolution_s > noise_half_width * sample_s) {
+      event_resolution_s > noise_half_width * sample_s)
     causes.push_back(fmt::format("a sample of {} is close to the event timer's resolution of {}",
                                  format_time(sample_s), format_time(event_resolution_s)));
-  }
   if (!telemetry.missing_reason.empty())
     causes.push_back(fmt::format("clocks are unknown: {}", telemetry.missing_reason));
   if (causes.empty()) return "no cause seen in clocks or throttle reasons";

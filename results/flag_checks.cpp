@@ -136,9 +136,8 @@ std::string complaint(const CLI::ParseError& error) {
       {std::regex("(.+): At Most 1 required but received ([0-9]+)"), "$1 takes one value, not $2"},
       {std::regex("Could not convert: (.+) = (.*)"), "$1 does not take `$2`"}};
   const std::string said = error.what();
-  for (const auto& [words, ours] : in_our_words) {
+  for (const auto& [words, ours] : in_our_words)
     if (std::regex_match(said, words)) return std::regex_replace(said, words, ours);
-  }
   return said;
 }
 

@@ -76,10 +76,9 @@ Interval median_interval(std::span<const double> samples) {
 
 PairedRatio paired_ratio(std::span<const double> own, std::span<const double> opponent,
                          Better better) {
-  if (own.size() != opponent.size()) {
+  if (own.size() != opponent.size())
     throw std::invalid_argument(
         fmt::format("{} samples cannot be paired with {}", own.size(), opponent.size()));
-  }
   std::vector<double> ratios(own.size());
   for (std::size_t i = 0; i < own.size(); ++i) {
     if (!(own[i] > 0 && opponent[i] > 0))

@@ -1,14 +1,18 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "results/document.h"
+#include "results/error.h"
 
 namespace fathom {
 
@@ -108,5 +112,11 @@ Scale prefixed_unit(double typical, const std::string& unit);
 /// The value as text: "float4", "256", "0.5". A whole number on an axis that is named "size" or
 /// ends in "bytes" is shown as bytes: "1 GiB".
 std::string format_axis_value(const std::string& axis, const AxisValue& value);
+
+/// Throws Error with a sentence that fmt makes. Apart from error.h, which CUDA sources include.
+template <class... Args>
+[[noreturn]] void fail(ExitCode code, fmt::format_string<Args...> sentence, Args&&... args) {
+  throw Error(code, fmt::format(sentence, std::forward<Args>(args)...));
+}
 
 }  // namespace fathom

@@ -19,7 +19,7 @@
 #include <thread>
 #include <tuple>
 
-#include "results/fail.h"
+#include "results/text.h"
 
 namespace fathom {
 namespace {

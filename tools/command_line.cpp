@@ -17,7 +17,6 @@
 #include <system_error>
 #include <utility>
 
-#include "results/fail.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
 #include "results/text.h"

@@ -14,8 +14,7 @@
 #include <system_error>
 
 #include "generated/suite_groups.h"
-#include "results/document_io.h"
-#include "results/fail.h"
+#include "results/document_fields.h"
 #include "results/files.h"
 #include "results/text.h"
 #include "tools/child_process.h"
@@ -134,7 +133,9 @@ void ask_device(const fs::path& programs, const std::vector<std::string>& argume
 Fingerprint query_device(const fs::path& programs, int device) {
   Fingerprint fingerprint;
   ask_device(programs, {"--facts", "--device", std::to_string(device)}, [&](const Json& answer) {
-    fingerprint = fingerprint_from_json(answer.at("fingerprint"), program_name);
+    const std::string origin = program_name;
+    const ParsedJson json(answer.at("fingerprint").dump(), origin);
+    read_fields(json.root(), {&origin}, {}, fingerprint);
   });
   return fingerprint;
 }

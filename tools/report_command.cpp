@@ -17,7 +17,6 @@
 #include "reports/page/page.h"
 #include "reports/report.h"
 #include "results/document_io.h"
-#include "results/fail.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
 #include "results/text.h"

@@ -9,7 +9,6 @@
 #include <cstdlib>
 
 #include "results/document_io.h"
-#include "results/fail.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
 #include "results/text.h"

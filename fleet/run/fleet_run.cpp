@@ -13,7 +13,6 @@
 
 #include "fleet/run/run.h"
 #include "results/error.h"
-#include "results/fail.h"
 #include "results/text.h"
 #include "tools/programs.h"
 

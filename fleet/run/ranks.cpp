@@ -15,7 +15,6 @@
 #include <sstream>
 
 #include "fleet/run/run.h"
-#include "results/fail.h"
 #include "results/text.h"
 #include "tools/programs.h"
 

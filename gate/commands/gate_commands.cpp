@@ -12,7 +12,6 @@
 #include "gate/baseline.h"
 #include "gate/check.h"
 #include "reports/page/page.h"
-#include "results/fail.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
 #include "results/text.h"

@@ -7,7 +7,6 @@
 #include <map>
 #include <set>
 
-#include "results/fail.h"
 #include "results/files.h"
 #include "results/text.h"
 #include "tools/programs.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "results/fail.h"
+#include "results/text.h"
 
 namespace fathom {
 namespace {

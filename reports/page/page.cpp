@@ -11,7 +11,6 @@
 #include "results/document_fields.h"
 #include "results/document_io.h"
 #include "results/error.h"
-#include "results/fail.h"
 #include "results/fields.h"
 #include "results/findings.h"
 #include "results/text.h"

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-#include "results/fail.h"
+#include "results/text.h"
 
 namespace fathom::fleet {
 namespace {

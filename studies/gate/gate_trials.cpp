@@ -8,8 +8,8 @@
 #include <cstdio>
 
 #include "gate/check.h"
-#include "results/fail.h"
 #include "results/flag_checks.h"
+#include "results/text.h"
 #include "studies/gate/trials/decide.h"
 #include "studies/gate/trials/summary.h"
 #include "studies/study_main.h"

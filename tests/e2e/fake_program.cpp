@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "results/document_io.h"
-#include "results/fail.h"
 #include "results/files.h"
+#include "results/text.h"
 
 namespace {
 

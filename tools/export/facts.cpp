@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "reports/sections.h"
-#include "results/fail.h"
 #include "results/text.h"
 #include "tools/export/export.h"
 

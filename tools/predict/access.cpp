@@ -13,7 +13,6 @@
 
 #include "models/global_memory.h"
 #include "models/shared_memory.h"
-#include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/text.h"
 #include "tools/predict/predict.h"

@@ -15,7 +15,6 @@
 #include "models/roofline.h"
 #include "models/swizzle.h"
 #include "models/waves.h"
-#include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/text.h"
 #include "tools/predict/predict.h"

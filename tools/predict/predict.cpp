@@ -11,7 +11,6 @@
 
 #include "reports/sections.h"
 #include "results/document_io.h"
-#include "results/fail.h"
 #include "results/files.h"
 #include "results/findings.h"
 #include "results/flag_checks.h"

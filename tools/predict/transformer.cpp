@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "results/fail.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
 #include "results/text.h"

@@ -10,7 +10,6 @@
 
 #include "gate/commands/commands.h"
 #include "gate/run_metrics.h"
-#include "results/fail.h"
 #include "results/files.h"
 #include "results/text.h"
 #include "studies/gate/trials/load.h"

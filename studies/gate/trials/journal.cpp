@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "results/fail.h"
 #include "results/fields.h"
 #include "results/files.h"
+#include "results/text.h"
 
 namespace fathom::gate {
 namespace {

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "gate/commands/commands.h"
-#include "results/fail.h"
+#include "results/text.h"
 
 namespace fathom::gate {
 namespace {

@@ -10,7 +10,6 @@
 #include <set>
 
 #include "reports/markdown.h"
-#include "results/fail.h"
 #include "results/files.h"
 #include "results/statistics.h"
 #include "results/text.h"
