@@ -15,6 +15,7 @@
 #include <ranges>
 #include <regex>
 
+#include "reports/recordings.h"
 #include "results/document_io.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
@@ -119,9 +120,10 @@ Error nothing_recorded(const ExplainArguments& arguments, const Trace& trace) {
 /// From the recording of the first GPU that was measured and has one.
 Bounds recorded_bounds(const std::vector<std::string>& gpus) {
   for (const std::string& gpu : gpus) {
-    const fs::path recorded =
-        executable_folder() / "../share/fathom/recordings" / gpu_slug(gpu) / "atlas/result.json";
-    if (fs::exists(recorded))
+    const fs::path recorded = reports::document_in(
+        reports::Recordings(executable_folder() / "../share/fathom/recordings", gpu, "atlas")
+            .first);
+    if (!recorded.empty())
       return bounds_of(read_document(recorded), recorded.lexically_normal().string());
   }
   return {};

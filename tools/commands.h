@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "reports/card_check.h"
 #include "reports/compare.h"
 #include "results/document.h"
 #include "tools/child_process.h"
@@ -36,7 +35,7 @@ struct RunArguments {
   bool no_counters = false;
   std::vector<std::string> counters_of;  ///< empty: of all, unless `no_counters`
   bool require_gpu = false, replay = false, no_report = false, wait = false, start_together = false;
-  std::filesystem::path recordings{};  ///< of the card check; empty: those that came along
+  std::filesystem::path recordings{};  ///< of the card check
   std::uint64_t seed = 1;
   double time_limit_s = 0;                   ///< per probe; 0: the suite's own
   std::vector<std::string> benchmark_flags;  ///< "--benchmark_filter=1GiB", ...
@@ -91,14 +90,21 @@ Command compare_command(ExitCode (*compare)(const CompareArguments&));
 ExitCode tell_comparison(const CompareArguments& arguments,
                          const std::function<reports::Comparison()>& compare);
 
+/// A result document as text for other programs, in a format that docs/export.md describes:
+/// machine (tools/export/machine.schema.json), csv, openmetrics (also Prometheus' older text
+/// format, which node exporter reads), bmf, accelsim or inductor. Throws Error(incomplete) where
+/// the document has nothing for it.
+std::string exported(const std::string& format, const Document& document);
+
+/// Parameters of gpgpusim.config and trace.config.
+std::string accelsim_export(const Document& document);
+/// A Python module that adds the GPU to PyTorch Inductor's table of devices.
+std::string inductor_export(const Document& document);
+/// Between double quotes and on one line, as Python and OpenMetrics read a text.
+std::string quoted(const std::string& text);
+
 /// The flag --recordings of what checks a card.
 void add_recordings_flag(CLI::App& app, std::filesystem::path& folder);
-
-/// Whether the card is normal, by the recordings below that folder, or where it is empty by those
-/// that came with this program. A recording that cannot be read is left out. Nothing of a replay:
-/// no card was measured.
-std::optional<reports::CardCheck> card_of(const Document& document,
-                                          const std::filesystem::path& recordings);
 
 /// The recorded H200 run to show for `suite`, in the folder that FATHOM_RECORDING names, else in
 /// the one that came with this program: of atlas-quick atlas-quick/result.json, else

@@ -21,7 +21,6 @@
 namespace fathom {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 // --- list ----------------------------------------------------------------------------------------
@@ -74,7 +73,7 @@ void print_checks(const Json& checks) {
 }
 
 ExitCode doctor() {
-  const fs::path programs = program_folder();
+  const auto programs = program_folder();
   if (find_probes(programs).empty()) {  // a build without CUDA has no program that asks the driver
     const std::string address = nvidia_gpu_on_pci();
     const bool none = address.empty();
@@ -104,17 +103,20 @@ ExitCode doctor() {
 }
 
 std::vector<Command> tool_commands() {
-  const Command list_command{.name = "list",
-                             .summary = "Show the probes, their questions and claims",
-                             .add = [](CLI::App&) { return list; },
-                             .footer = "Example:\n  fathom list\n"};
-  const Command doctor_command{.name = "doctor",
-                               .summary = "Check driver, permissions and tools",
-                               .add = [](CLI::App&) { return doctor; },
-                               .footer = "Example:\n  fathom doctor\n"};
-  std::vector<Command> commands{run_command(),       list_command,      doctor_command,
-                                report_command(),    compare_command(), export_command(),
-                                recording_command(), predict_command()};
+  std::vector<Command> commands{run_command(),
+                                {.name = "list",
+                                 .summary = "Show the probes, their questions and claims",
+                                 .add = [](CLI::App&) { return list; },
+                                 .footer = "Example:\n  fathom list\n"},
+                                {.name = "doctor",
+                                 .summary = "Check driver, permissions and tools",
+                                 .add = [](CLI::App&) { return doctor; },
+                                 .footer = "Example:\n  fathom doctor\n"},
+                                report_command(),
+                                compare_command(),
+                                export_command(),
+                                recording_command(),
+                                predict_command()};
   commands.insert(commands.end(), std::begin(program_commands), std::end(program_commands));
   return commands;
 }

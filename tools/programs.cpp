@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -152,19 +150,6 @@ std::string nvidia_gpu_on_pci() {
     if (begins(device.path() / "vendor", "0x10de") && begins(device.path() / "class", "0x03"))
       return device.path().filename();
   return {};
-}
-
-std::string gpu_slug(std::string_view gpu_name) {
-  std::string slug;
-  for (const char c : gpu_name) {
-    if (std::isalnum(static_cast<unsigned char>(c)))
-      slug += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    else if (!slug.empty() && slug.back() != '-')
-      slug += '-';
-  }
-  while (!slug.empty() && slug.back() == '-') slug.pop_back();
-  if (slug.starts_with("nvidia-")) slug.erase(0, 7);
-  return slug.empty() ? "gpu" : slug;
 }
 
 void make_folder(const fs::path& folder) {

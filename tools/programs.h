@@ -4,7 +4,6 @@
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "results/document.h"
@@ -76,9 +75,6 @@ Fingerprint query_device(const std::filesystem::path& programs, int device);
 /// PCI address of an NVIDIA GPU in this machine, driver or not; empty if there is none.
 /// FATHOM_PCI_DEVICES names another folder than /sys/bus/pci/devices.
 std::string nvidia_gpu_on_pci();
-
-/// "NVIDIA H200" -> "h200"; "NVIDIA GeForce RTX 4090" -> "geforce-rtx-4090".
-std::string gpu_slug(std::string_view gpu_name);
 
 /// Makes a folder, with those above it; throws Error(output_unwritable) or
 /// Error(output_full).

@@ -6,15 +6,13 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdlib>
 #include <deque>
 #include <nlohmann/json.hpp>
-#include <regex>
-#include <system_error>
 
 #include "probes/claims.h"
 #include "reports/page/page.h"
+#include "reports/recordings.h"
 #include "reports/report.h"
 #include "results/document_io.h"
 #include "results/files.h"
@@ -30,36 +28,6 @@ namespace fs = std::filesystem;
 /// share/fathom/recordings beside this program's folder.
 fs::path own_recordings() { return executable_folder() / "../share/fathom/recordings"; }
 
-/// The recording's document, plain or packed; empty where there is none.
-fs::path document_in(const fs::path& recording) {
-  std::error_code none;
-  for (const char* name : {"result.json", "result.json.gz"})
-    if (fs::exists(recording / name, none)) return recording / name;
-  return {};
-}
-
-/// The recordings of a model and suite, below the folder of all: the first in h200 for the suite
-/// default, or h200/atlas for another; those of further cards each in a folder of its own, in
-/// h200/cards/default.
-struct Recordings {
-  fs::path first, cards;
-  std::vector<fs::path> documents;  ///< that are there
-
-  Recordings(const fs::path& all, const std::string& gpu_name, const std::string& suite) {
-    // A suite's name becomes a folder's: only those that are plain words have recordings.
-    const std::string folder = gpu_slug(suite);
-    const fs::path model = all / gpu_slug(gpu_name);
-    first = folder == "default" ? model : model / folder;
-    cards = model / "cards" / folder;
-    documents = {document_in(first)};
-    std::error_code none;
-    for (const auto& card : fs::directory_iterator(cards, none))
-      documents.push_back(document_in(card.path()));
-    std::erase(documents, fs::path());
-    std::ranges::sort(documents);
-  }
-};
-
 // --- report --------------------------------------------------------------------------------------
 
 struct ReportArguments {
@@ -67,7 +35,7 @@ struct ReportArguments {
   fs::path out;                     ///< empty: "report" beside the (first) document
   bool conclude = false;            ///< with what the probes' programs conclude from it today
   bool html = false;                ///< one HTML page of all documents, which `out` then names
-  fs::path recordings{};            ///< of the card check; empty: those that came along
+  fs::path recordings{};            ///< of the card check
 };
 
 ExitCode report(const ReportArguments& options) {
@@ -97,7 +65,8 @@ ExitCode report(const ReportArguments& options) {
     }
     Document& document = documents.emplace_back(parse_document(text, origin));
     if (conclude) conclude_again(document, conclusion_of);
-    shown.push_back({&document, origin, html ? card_of(document, recordings) : std::nullopt});
+    shown.push_back(
+        {&document, origin, html ? reports::card_of(document, recordings) : std::nullopt});
   }
   if (std::ranges::count(documents, Source::replay, &Document::source) > 0)
     fmt::print("REPLAY: this document repeats a recording; nothing in it was measured here.\n");
@@ -135,56 +104,6 @@ void add_report(CLI::App& app, ReportArguments& options) {
 
 // --- recording add -------------------------------------------------------------------------------
 
-/// What makes figures of a card worth nothing to others.
-std::string problem_of_recording(const Document& document) {
-  const Fingerprint& gpu = document.fingerprint;
-  if (document.source != Source::measured) return "it is a replay, so nothing in it was measured";
-  if (!find_run_suite(document.suite))
-    return fmt::format("it is of the suite `{}`, which is none that `fathom run` has",
-                       document.suite);
-  if (gpu.gpu_name.empty() || gpu.gpu_uuid_hash.empty())
-    return "it does not say which GPU it is of";
-  if (document.entries.empty()) return "it has no entries";
-  for (const ProbeSummary& probe : document.probes)
-    if (probe.status != ProbeStatus::complete)
-      return fmt::format("the probe {} is not complete ({})", probe.name,
-                         reports::words(probe.status));
-  for (const Entry& entry : document.entries) {
-    if (reports::is_failure(entry.verdict.status))
-      return fmt::format("{} failed its check ({})", entry.name,
-                         reports::words(entry.verdict.status));
-    if (entry.telemetry.other_processes.value_or(0) > 0)
-      return fmt::format("another process used the GPU while {} was measured", entry.name);
-  }
-  // A run with --probe or --benchmark_filter has less than the recording that came with Fathom.
-  // Other GPUs have other cases, and a GPU alone has four tenths of the links of two, so a third of
-  // a probe's is enough.
-  const fs::path file =
-      document_in(Recordings(own_recordings(), "NVIDIA H200", document.suite).first);
-  const Document whole = file.empty() ? Document() : read_document(file);
-  for (const ProbeSummary& probe : whole.probes) {
-    const std::size_t all = reports::entries_of(whole, probe.name).size();
-    const std::size_t here = reports::entries_of(document, probe.name).size();
-    if (3 * here < all)
-      return fmt::format(
-          "the probe {} has {} entries, the H200's recording {}: run the whole suite", probe.name,
-          here, all);
-  }
-  return "";
-}
-
-/// Takes out paths and addresses of mail, which say where a card was measured, and by whom. The
-/// document has no host name; what it has of free text are sentences of drivers and tools.
-void anonymise(nlohmann::ordered_json& json) {
-  static const std::regex private_text(
-      R"((^|[\s"'`(=:])(/[\w.+-]+(?:/[\w.+-]*)+|~/[\w./+-]*)|[\w.+-]+@[\w-]+(\.[\w-]+)+)");
-  if (json.is_string()) {
-    json = std::regex_replace(json.get<std::string>(), private_text, "$1(withheld)");
-  } else if (json.is_structured()) {
-    for (auto& part : json) anonymise(part);
-  }
-}
-
 void add_add_flags(CLI::App& app, RecordingArguments& options) {
   path_flag(app, "RESULT", options.result, "Result document of a whole run of a suite", "TEXT")
       ->required();
@@ -199,26 +118,11 @@ void add_add_flags(CLI::App& app, RecordingArguments& options) {
 }  // namespace
 
 void add_recordings_flag(CLI::App& app, fs::path& folder) {
+  folder = own_recordings();
   path_flag(app, "--recordings", folder,
             "Cards to compare this one with: a folder like Fathom's recordings (default: those "
             "that came with Fathom)",
             "DIR");
-}
-
-std::optional<reports::CardCheck> card_of(const Document& document, const fs::path& recordings) {
-  if (document.source == Source::replay) return std::nullopt;
-  std::vector<Document> recorded;
-  const Recordings known(recordings.empty() ? own_recordings() : recordings,
-                         document.fingerprint.gpu_name, document.suite);
-  for (const fs::path& file : known.documents) {
-    try {
-      recorded.push_back(read_document(file));
-    } catch (const Error& error) {
-      // A run that took minutes does not fail for a file that it can do without.
-      fmt::print(stderr, "The card check leaves out a recording: {}\n", clean(error.what()));
-    }
-  }
-  return reports::check_card(document, recorded);
 }
 
 fs::path replayed_recording(const std::string& suite) {
@@ -226,7 +130,8 @@ fs::path replayed_recording(const std::string& suite) {
   const fs::path folder = given ? fs::path(given) : own_recordings() / "h200";
   for (const fs::path& closest :
        {folder / suite, folder / suite.substr(0, suite.find('-')), folder})
-    if (const fs::path file = document_in(closest); !file.empty()) return file.lexically_normal();
+    if (const fs::path file = reports::document_in(closest); !file.empty())
+      return file.lexically_normal();
   fail(ExitCode::setup_incomplete,
        "There is neither a GPU nor a recording to replay: {} is missing, install or clone Fathom "
        "again.",
@@ -239,27 +144,32 @@ ExitCode add_recording(const RecordingArguments& options) {
     fail(ExitCode::bad_input, "{} is no recording: {}.", clean(result.string()), clean(why));
   };
   const Document given = read_document(result);
-  if (const std::string why = problem_of_recording(given); !why.empty()) refuse(why);
+  if (!find_run_suite(given.suite))
+    refuse(
+        fmt::format("it is of the suite `{}`, which is none that `fathom run` has", given.suite));
+  const fs::path file_of_all =
+      reports::document_in(reports::Recordings(own_recordings(), "NVIDIA H200", given.suite).first);
+  const Document whole = file_of_all.empty() ? Document() : read_document(file_of_all);
+  if (const std::string why = reports::problem_of_recording(given, whole); !why.empty())
+    refuse(why);
   if (!fs::is_directory(recordings))
     fail(ExitCode::bad_input,
          "There is no folder {}: call this in Fathom's source folder, or name one with "
          "--recordings.",
          clean(recordings.string()));
-  nlohmann::ordered_json json = to_json(given);
-  anonymise(json);
-  const Document document = parse_document(to_text(json), result.string());
+  const Document document = reports::anonymous(given);
   const Fingerprint& gpu = document.fingerprint;
-  const Recordings known(recordings, gpu.gpu_name, document.suite);
+  const reports::Recordings known(recordings, gpu.gpu_name, document.suite);
   for (const fs::path& file : known.documents) {
     const Document other = read_document(file);
     if (other.fingerprint.gpu_uuid_hash == gpu.gpu_uuid_hash && other.date == document.date)
       refuse(fmt::format("{} has this measurement already", file.string()));
   }
   fs::path place = known.first;
-  if (!document_in(place).empty())  // beside the others' then
-    place =
-        known.cards / gpu_slug(document.date.substr(0, 10) + "-" + gpu.gpu_uuid_hash.substr(0, 8));
-  if (!document_in(place).empty())
+  if (!reports::document_in(place).empty())  // beside the others' then
+    place = known.cards /
+            reports::gpu_slug(document.date.substr(0, 10) + "-" + gpu.gpu_uuid_hash.substr(0, 8));
+  if (!reports::document_in(place).empty())
     refuse(fmt::format("{} has this card's run of that day", place.string()));
   make_folder(place);
   const fs::path file = place / "result.json.gz";
@@ -281,7 +191,7 @@ Command recording_command() {
 
 void publish_report(const Document& document, const fs::path& folder, const std::string& name,
                     const fs::path& recordings) {
-  const auto checked = card_of(document, recordings);
+  const auto checked = reports::card_of(document, recordings);
   const reports::CardCheck* card = checked ? &*checked : nullptr;
   const ReportPaths paths = write_report(document, folder, name, card);
   const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");

@@ -1,6 +1,5 @@
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "reports/recordings.h"
 #include "results/document_io.h"
 #include "results/files.h"
 #include "results/flag_checks.h"
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 fs::path output_folder(const RunArguments& options, const std::string& gpu, bool replay) {
   fs::path folder = options.out;
   if (folder.empty())
-    folder = fmt::format("fathom-{}{}-{}", replay ? "replay-" : "", gpu_slug(gpu),
+    folder = fmt::format("fathom-{}{}-{}", replay ? "replay-" : "", reports::gpu_slug(gpu),
                          utc_time_for_names(std::chrono::system_clock::now()));
   folder = fs::absolute(folder).lexically_normal();
   make_folder(folder);

@@ -1,6 +1,7 @@
 #include <regex>
 
 #include "gemm/bench/conclude.h"
+#include "reports/recordings.h"
 #include "reports/report.h"
 #include "results/document_io.h"
 #include "results/findings.h"
@@ -130,7 +131,7 @@ TEST_CASE("The README has at most four screens and shows a real summary", "[gold
   const std::size_t begin = readme.find("```\n") + 4;
   const fathom::Document document =
       fathom::read_document(root / "recordings/h100-80gb-hbm3/result.json");
-  const auto card = fathom::card_of(document, root / "recordings").value();
+  const auto card = fathom::reports::card_of(document, root / "recordings").value();
   const std::string summary = fathom::terminal_summary(document, false, &card);
   CHECK(summary.find("Card:") < summary.find("Verdict:"));
   int found = 0;

@@ -4,6 +4,7 @@
 // says of them. Text files that no test names here are those of unit_tests, claims_tests and
 // unit_cuda_tests, which write them likewise.
 
+#include "reports/recordings.h"
 #include "reports/report.h"
 #include "results/document_io.h"
 #include "tests/golden/golden.h"
@@ -33,7 +34,7 @@ TEST_CASE("The pages of the recordings", "[golden]") {
     const std::filesystem::path document = at.path() / "result.json", kept = at.path() / "report";
     if (!std::filesystem::exists(document) || !std::filesystem::exists(kept)) continue;
     const Document recorded = read_document(document);
-    const auto card = card_of(recorded, recordings);
+    const auto card = reports::card_of(recorded, recordings);
     const TestFolder folder;
     write_report(recorded, folder.path(), "result.json", card ? &*card : nullptr);
     for (const auto& page : std::filesystem::directory_iterator(folder.path())) {

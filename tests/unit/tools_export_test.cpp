@@ -10,7 +10,7 @@
 #include "sample_document.h"
 #include "tests/golden/golden.h"
 #include "tests/testing.h"
-#include "tools/export/export.h"
+#include "tools/commands.h"
 
 namespace fathom {
 namespace {

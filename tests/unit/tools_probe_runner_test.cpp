@@ -2,6 +2,7 @@
 
 #include <csignal>
 
+#include "reports/recordings.h"
 #include "tests/testing.h"
 #include "tools/commands.h"
 #include "tools/programs.h"
@@ -76,9 +77,9 @@ TEST_CASE("The run's exit code is its single cause, or says that there are sever
 }
 
 TEST_CASE("A GPU's name becomes part of a folder's name", "[tools]") {
-  CHECK(gpu_slug("NVIDIA GeForce RTX 4090") == "geforce-rtx-4090");
-  CHECK(gpu_slug("NVIDIA A100-SXM4-80GB (MIG 1g.10gb)") == "a100-sxm4-80gb-mig-1g-10gb");
-  CHECK(gpu_slug("") == "gpu");
+  CHECK(reports::gpu_slug("NVIDIA GeForce RTX 4090") == "geforce-rtx-4090");
+  CHECK(reports::gpu_slug("NVIDIA A100-SXM4-80GB (MIG 1g.10gb)") == "a100-sxm4-80gb-mig-1g-10gb");
+  CHECK(reports::gpu_slug("") == "gpu");
 }
 
 }  // namespace

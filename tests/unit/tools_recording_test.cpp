@@ -1,6 +1,7 @@
 // `fathom recording add`: what becomes a recording, what is refused, and what it no longer says.
 
 #include "report_folder.h"
+#include "reports/recordings.h"
 #include "results/document_io.h"
 #include "results/files.h"
 #include "sample_document.h"
@@ -51,17 +52,17 @@ TEST_CASE("Cards of one model are recorded beside each other, each with its page
   CHECK(std::filesystem::exists(second / "report/README.md"));
 
   card.fingerprint.gpu_uuid_hash[0] = 'd';
-  const auto checked = card_of(card, to.root);
+  const auto checked = reports::card_of(card, to.root);
   REQUIRE(checked);
   CHECK(checked->cards == 4);
   CHECK(checked->state == reports::CardState::normal);
   // One that is broken is left out.
   for (const auto& broken : {to.first, second}) std::ofstream(broken / "result.json.gz") << "{";
-  REQUIRE(card_of(card, to.root));
-  CHECK(card_of(card, to.root)->cards == 2);
-  CHECK(card_of(card, to.root)->state == reports::CardState::unknown);
+  REQUIRE(reports::card_of(card, to.root));
+  CHECK(reports::card_of(card, to.root)->cards == 2);
+  CHECK(reports::card_of(card, to.root)->state == reports::CardState::unknown);
   card.source = Source::replay;
-  CHECK(!card_of(card, to.root));
+  CHECK(!reports::card_of(card, to.root));
 }
 
 TEST_CASE("A recording tells no paths and no addresses", "[recording]") {

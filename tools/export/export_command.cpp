@@ -18,7 +18,6 @@
 #include "results/flag_checks.h"
 #include "results/text.h"
 #include "tools/commands.h"
-#include "tools/export/export.h"
 
 namespace fathom {
 namespace {
@@ -230,10 +229,7 @@ ExitCode export_result(const ExportArguments& options) {
   require_distinct({{"RESULT", options.result}}, {{"--out", options.out}});
   std::optional<OutputFile> out = writable_output(options.out);
   const std::string text = exported(options.format, read_document(options.result));
-  if (out)
-    out->write(text);
-  else
-    print_out(text);
+  out ? out->write(text) : print_out(text);
   return ExitCode::ok;
 }
 

@@ -10,7 +10,7 @@
 
 #include "reports/sections.h"
 #include "results/text.h"
-#include "tools/export/export.h"
+#include "tools/commands.h"
 
 namespace fathom {
 namespace {
@@ -112,10 +112,9 @@ const std::vector<SimulatorParameter> trace{
     latency_initiation("tensor", "mma_f16_k16")};
 
 /// What describes hardware, and why it is not exported.
-struct NotMeasured {
+constexpr struct {
   const char *names, *why;
-};
-constexpr NotMeasured not_measured[] = {
+} not_measured[] = {
     {"-gpgpu_clock_domains", "the clocks of the interconnect and of the L2 are not measured"},
     {"-ptx_opcode_latency_int -ptx_opcode_latency_fp -ptx_opcode_latency_dp "
      "-ptx_opcode_initiation_int -ptx_opcode_initiation_fp -ptx_opcode_initiation_dp",
@@ -157,17 +156,16 @@ std::string lines_of(const std::vector<SimulatorParameter>& parameters, const Do
 
 /// A type as `DeviceInfo.tops` has it, and how the ids of its instructions' facts begin, of which
 /// the fastest is its peak.
-struct DataType {
+constexpr struct {
   const char* key;
   std::array<std::string_view, 2> instructions;
-};
-constexpr DataType data_types[] = {{"torch.float64", {"dfma.", "mma_f64_"}},
-                                   {"torch.float32", {"ffma.", "ffma."}},
-                                   {"\"torch.tf32\"", {"mma_tf32_", "wgmma_tf32_"}},
-                                   {"torch.bfloat16", {"mma_bf16_", "wgmma_bf16_"}},
-                                   {"torch.float16", {"mma_f16_", "wgmma_f16_"}},
-                                   {"torch.float8_e4m3fn", {"mma_e4m3_", "wgmma_e4m3_"}},
-                                   {"torch.int8", {"mma_s8_", "wgmma_s8_"}}};
+} data_types[] = {{"torch.float64", {"dfma.", "mma_f64_"}},
+                  {"torch.float32", {"ffma.", "ffma."}},
+                  {"\"torch.tf32\"", {"mma_tf32_", "wgmma_tf32_"}},
+                  {"torch.bfloat16", {"mma_bf16_", "wgmma_bf16_"}},
+                  {"torch.float16", {"mma_f16_", "wgmma_f16_"}},
+                  {"torch.float8_e4m3fn", {"mma_e4m3_", "wgmma_e4m3_"}},
+                  {"torch.int8", {"mma_s8_", "wgmma_s8_"}}};
 
 }  // namespace
 
@@ -180,7 +178,7 @@ std::string accelsim_export(const Document& document) {
     throw Error(ExitCode::incomplete,
                 "The result states none of the facts that Accel-Sim has a parameter for: export "
                 "one of `fathom run --suite atlas`.");
-  for (const NotMeasured& group : not_measured)
+  for (const auto& group : not_measured)
     text += fmt::format("# not measured: {}\n#   {}\n", group.names, group.why);
   return text;
 }
@@ -196,7 +194,7 @@ std::string inductor_export(const Document& document) {
   const double bandwidth = needed("dram.bandwidth"), sms = needed("gpu.sms"),
                clock = needed("gpu.sm_clock_max"), memory = needed("gpu.memory_size");
   std::string tops;
-  for (const DataType& type : data_types) {
+  for (const auto& type : data_types) {
     const Fact* fastest = nullptr;
     for (const Fact& fact : document.facts) {
       const auto begins = [&](std::string_view start) { return fact.id.starts_with(start); };
@@ -204,12 +202,10 @@ std::string inductor_export(const Document& document) {
           fact.value.value_or(0) > (fastest ? *fastest->value : 0))
         fastest = &fact;
     }
-    if (!fastest)
-      tops += fmt::format("        # {}: not measured\n", type.key);
-    else
-      tops += fmt::format("        {}: {:.1f},  # {}{}\n", type.key,
-                          *fastest->value * 2 * sms * clock / 1e12, fastest->id,
-                          known_fact(document, fastest->id).noisy ? ", noisy" : "");
+    tops += !fastest ? fmt::format("        # {}: not measured\n", type.key)
+                     : fmt::format("        {}: {:.1f},  # {}{}\n", type.key,
+                                   *fastest->value * 2 * sms * clock / 1e12, fastest->id,
+                                   known_fact(document, fastest->id).noisy ? ", noisy" : "");
   }
   return fmt::format(
       "# {}\n"

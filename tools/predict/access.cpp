@@ -2,7 +2,6 @@
 // in a CSV file.
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstring>
