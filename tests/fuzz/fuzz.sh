@@ -23,22 +23,22 @@ add() { # FOLDER NAME...
   local name
   for name in "${@:2}"; do sources+=("$root/$1/$name.cpp"); done
 }
-add results document_io fields files statistics text
+add results document_io files statistics text
 case $target in
   gate)
     seeds=$here/corpus
     add tests/fuzz gate_fuzz
-    add gate baseline_folder decision history outputs parse_other_tools \
-      parse ranks rules run_metrics stored
+    add gate baseline decision outputs parse_other_tools ranks rules run_metrics stored
     add reports markdown
     add results segmentation
     ;;
   page)
     seeds=$here/pages
     add tests/fuzz page_fuzz
-    add results figures verdict
-    add models roofline
-    add tools output_folder
+    add results figures findings
+    add models gpu_table published roofline
+    sources+=("$build/generated/version.cpp")
+    add tools child_process programs
     for source in "$root"/reports/*.cpp "$root"/fleet/*.cpp; do
       [[ $source == */fleet/main.cpp ]] || sources+=("$source")
     done
@@ -53,7 +53,7 @@ own=$build/fuzz/$target
 mkdir -p "$build/fuzz/objects" "$own/corpus"
 # shellcheck disable=SC2054  # the commas are the compiler's
 flags=(-std=c++20 -O1 -gline-tables-only -fsanitize=fuzzer-no-link,address,undefined
-  -fno-sanitize-recover=undefined -I"$root" -I"$here")
+  -fno-sanitize-recover=undefined -I"$root" -I"$build" -I"$here")
 objects=()
 stale=()
 for source in "${sources[@]}"; do
