@@ -27,7 +27,8 @@ namespace {
 // clang-format off
 #define FATHOM_FOR_EACH_CALL(X) \
   X(sanitizerAddPatchesFromFile) X(sanitizerAlloc) X(sanitizerEnableCallback) \
-  X(sanitizerEnableDomain) X(sanitizerGetFunctionPcAndSize) X(sanitizerGetResultString) X(sanitizerMemcpyDeviceToHost) \
+  X(sanitizerEnableDomain) X(sanitizerGetFunctionPcAndSize) X(sanitizerGetResultString) \
+  X(sanitizerMemcpyDeviceToHost) \
   X(sanitizerMemcpyHostToDeviceAsync) X(sanitizerPatchInstructions) X(sanitizerPatchModule) \
   X(sanitizerSetLaunchCallbackData) X(sanitizerStreamSynchronize) X(sanitizerSubscribe) \
   X(sanitizerUnpatchModule)
