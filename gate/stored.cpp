@@ -9,6 +9,7 @@
 #include <ranges>
 
 #include "gate/baseline.h"
+#include "gate/history.h"
 #include "gate/ranks.h"
 #include "results/statistics.h"
 #include "results/text.h"

@@ -11,6 +11,7 @@
 
 #include "gate/baseline.h"
 #include "gate/check.h"
+#include "gate/history.h"
 #include "reports/page/page.h"
 #include "results/files.h"
 #include "results/flag_checks.h"

@@ -28,7 +28,7 @@ case $target in
   gate)
     seeds=$here/corpus
     add tests/fuzz gate_fuzz
-    add gate baseline decision outputs parse_other_tools ranks rules run_metrics stored
+    add gate baseline decision history outputs parse_other_tools ranks rules run_metrics stored
     add reports markdown
     add results segmentation
     ;;

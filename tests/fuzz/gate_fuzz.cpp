@@ -15,6 +15,7 @@
 #include "gate/baseline.h"
 #include "gate/check.h"
 #include "gate/decision.h"
+#include "gate/history.h"
 #include "gate/run_metrics.h"
 #include "tests/fuzz/printable.h"
 

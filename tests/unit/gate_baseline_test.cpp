@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "gate/baseline.h"
+#include "gate/history.h"
 #include "results/text.h"
 #include "tests/testing.h"
 #include "tests/unit/in_processes.h"
