@@ -118,11 +118,11 @@ void add_add_flags(CLI::App& app, RecordingArguments& options) {
 }  // namespace
 
 void add_recordings_flag(CLI::App& app, fs::path& folder) {
-  folder = own_recordings();
   path_flag(app, "--recordings", folder,
             "Cards to compare this one with: a folder like Fathom's recordings (default: those "
             "that came with Fathom)",
             "DIR");
+  folder = own_recordings();  // after the flag, whose help would say where they are
 }
 
 fs::path replayed_recording(const std::string& suite) {
