@@ -95,8 +95,7 @@ GlobalExplanation explain_global(const WarpAccess& access) {
              wanted = static_cast<std::uint64_t>(distinct_bytes(access));
   why.sentence = formatted(
       "%d sector%s in %d line%s, where %lu would hold the distinct bytes: %lu of the %lu bytes "
-      "that "
-      "move are wanted.",
+      "that move are wanted.",
       why.cost.sectors, why.cost.sectors == 1 ? "" : "s", why.cost.lines,
       why.cost.lines == 1 ? "" : "s", (wanted + sector_bytes - 1) / sector_bytes, wanted, moved);
   return why;

@@ -45,14 +45,14 @@ struct GpuSpec {
   Sourced<double> pcie_bandwidth{};
 };
 
-/// An arithmetic: where its peak stands, and how many bytes an element of a product has.
+/// A precision: where its peak stands, and the bytes of an element of a product.
 struct Precision {
   const char* name;
   Sourced<double> GpuSpec::*peak;
   double input_bytes, output_bytes;
 };
 
-/// "fp64" and "fp32" are of the CUDA cores, the others of the tensor cores.
+/// "fp64" and "fp32" are of the CUDA cores, the others of the tensor cores, accumulated in fp32.
 inline constexpr Precision precisions[] = {
     {"fp64", &GpuSpec::fp64_flops, 8, 8}, {"fp64-tensor", &GpuSpec::fp64_tensor_flops, 8, 8},
     {"fp32", &GpuSpec::fp32_flops, 4, 4}, {"tf32", &GpuSpec::tf32_flops, 4, 4},

@@ -138,8 +138,8 @@ std::map<std::string, double> tile_losses(const RungKernel& kernel, const Proble
 /// Products of 20 ms a launch take three seconds, most others less than half of one.
 ///
 /// `works` launches a way, and is false where that cannot do the product; `launch` throws there.
-/// Nothing if none works. `choice` is kept: each is made once, so that later rounds take the same
-/// way and all rungs meet one opponent.
+/// Nothing if none works. A `choice` that was made before is returned without trying anything, so
+/// that later rounds take the same way and all rungs meet one opponent.
 Choice find_fastest(Context& context, Choice& choice, std::size_t ways,
                     const std::function<bool(std::size_t)>& works,
                     const std::function<void(std::size_t)>& launch);

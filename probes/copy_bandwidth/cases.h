@@ -22,7 +22,7 @@ ExitCode make_misaligned_access(int device);
 /// CUDA_MPS_PIPE_DIRECTORY, which may be null; empty where one may.
 std::string why_no_access(const std::string& compute_mode, const char* mps_pipe);
 /// Puts into the entry whether the access was refused (1 or 0), by how the process ended, as
-/// waitpid says it; or why that is not known, which `why_not` says where no process was started.
+/// waitpid says it. Where `why_not` is not empty, no process was started, and it says why.
 void report_access(int wait_status, std::string why_not, Entry& entry);
 std::vector<Case> tail_cases(const DeviceFacts& device);  ///< V10
 std::vector<Case> size_cases(const DeviceFacts& device);  ///< cache-resident to 4 GiB

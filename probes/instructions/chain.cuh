@@ -89,7 +89,7 @@ struct LaneOp : DefaultSizes {
   static bool right(const State& want, const State& got) { return want == got; }
 };
 
-/// 10 x the compute capability that is compiled for, as __CUDA_ARCH__ has it.
+/// 100 x the compute capability that is compiled for, as __CUDA_ARCH__ has it; 0 on the host.
 #ifdef __CUDA_ARCH__
 constexpr int target = __CUDA_ARCH__;
 #else

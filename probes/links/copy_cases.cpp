@@ -23,7 +23,7 @@ std::optional<Bound> times(const std::optional<Bound>& bound, double factor) {
   return Bound{bound->value * factor, fmt::format("{} x ({})", factor, bound->source)};
 }
 
-/// Makes a case one of the time of an operation, so many of which are in a launch.
+/// Turns a case into one that measures the time of one operation; a launch has `operations`.
 void measure_latency(Case& c, std::string name, int operations) {
   c.name = std::move(name);
   std::get<std::string>(c.axes[0].second) += ", latency";

@@ -230,7 +230,7 @@ Case nccl_case(const SharedMachine& machine, const SharedRanks& ranks, Collectiv
                          counted * operations_of(queued, whole * 4), *machine);
   c.metric.name = "bus_bandwidth";
   // Unless switches may reduce: then the links bound no bus bandwidth.
-  if (std::getenv(nvls_variable) == std::string_view("0"))
+  if (const char* nvls = std::getenv(nvls_variable); nvls && nvls == std::string_view("0"))
     c.bound = bus_bound(machine->topology, machine->usable);
   c.precision = bytes == largest_bytes ? headline_precision
                 : queued               ? short_precision
@@ -247,7 +247,8 @@ Case nccl_case(const SharedMachine& machine, const SharedRanks& ranks, Collectiv
 int nccl_version() { return nccl().version; }
 
 std::vector<Case> nccl_cases(const SharedMachine& machine) {
-  const SharedRanks ranks(new Ranks, [](Ranks* all) {
+  // The machine goes after the ranks: its streams and buffers are theirs.
+  const SharedRanks ranks(new Ranks, [machine](Ranks* all) {
     for (void* rank : *all) nccl().destroy(rank);
     delete all;
   });

@@ -16,7 +16,7 @@ inline constexpr std::size_t kib = 1024, mib = 1024 * kib;
 
 /// A launch that leaves a report, and what the report must say.
 struct Reporting {
-  Chase chase;  ///< of a run of code: only how many loads its clocks are of
+  Chase chase;  ///< for runs of code only how many loads the clocks are of
   LaunchChase launch{};
   std::optional<ChaseEnd> end{};  ///< nothing: where the chase's chain ends
   /// The figure is the mean of the timed loads; with `pairs`, the median of each pair's second.

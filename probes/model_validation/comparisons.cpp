@@ -281,7 +281,11 @@ std::optional<std::string> report(const CampaignResult& result, Entry& entry) {
   entry.extras["trials"] = static_cast<double>(result.trials);
   entry.iterations = result.trials;
   if (result.wrong) return result.wrong;
-  bool all_compared = true;
+  bool all_compared = !result.comparisons.empty();
+  if (!all_compared) {
+    entry.verdict.status = VerdictStatus::failed;
+    entry.verdict.reasons = {"nothing was compared with the model"};
+  }
   for (const Comparison& c : result.comparisons) {
     Counter sum{c.name, c.source, c.unit, {}, c.reason, {}, 0, result.model};
     Counter mismatches{c.name + "_mismatches", c.source, trials, {}, c.reason, 0, 0, result.model};

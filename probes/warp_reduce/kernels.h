@@ -128,7 +128,8 @@ constexpr bool cub_can_sum(Element element) {
 }
 /// cub::DeviceReduce::Sum of `elements` elements into one element at `result`. Without temporary
 /// memory it sums nothing and says how many bytes of it are needed. The count's type has 32 or 64
-/// bits, which chooses between two compiled kernels of CUB's.
+/// bits, which chooses between two compiled kernels of CUB's. Throws std::invalid_argument for
+/// other elements, and for more than the count holds.
 void cub_sum(Element element, const std::byte* source, std::size_t elements, int count_bits,
              std::byte* result, std::byte* temporary, std::size_t& temporary_bytes,
              cudaStream_t stream);

@@ -76,6 +76,7 @@ TEST_CASE("a campaign has a value where everything was compared, and shows what 
     result.comparisons[1].reason = "no such metric", --result.comparisons[1].compared;
   });
   add("a trial is missing", result_with({}), [](CampaignResult& result) { ++result.trials; });
+  add("nothing to compare", {"a model", {}}, [](CampaignResult& result) { result.trials = 10; });
   add("no trial", {"a model", {comparison("shared_load_wavefronts")}}, nothing);
   // The runner makes the verdict on a wrong output.
   add("a wrong output", result_with({}),

@@ -285,6 +285,8 @@ std::string answer_patterns(const std::string& file, std::string_view header,
       fmt::format_to(std::back_inserter(text), "{},{}\n", numbers[0], numbers[1]);
     } catch (const LaneError& error) {
       refuse(fmt::format(", column lane{}: {}", error.lane(), error.reason()));
+    } catch (const std::invalid_argument& error) {
+      refuse(fmt::format(": {}", error.what()));
     }
   }
   if (!input.is_open() || input.bad())

@@ -46,9 +46,8 @@ using namespace models;
 
 using Shape = TransformerShape;
 
-/// A whole number of a shape: its flag, and its key in a config.json as GPT-2's is worded, as
-/// llama's and its successors', and as those of experts beside it. A question mark before a key: it
-/// may be missing.
+/// A whole number of a shape: its flag, and its key in GPT-2's config.json, in llama's and its
+/// successors', and in the two kinds with experts. A question mark before a key: it may be missing.
 struct Number {
   std::int64_t Shape::*member;
   const char *flag, *description;
