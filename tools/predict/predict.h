@@ -26,7 +26,6 @@ namespace fathom {
 /// `fathom predict`: what should happen, computed without a GPU.
 Command predict_command();
 
-/// Its commands.
 std::vector<Command> access_predictions();
 std::vector<Command> kernel_predictions();
 Command transformer_prediction();
