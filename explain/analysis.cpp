@@ -37,7 +37,7 @@ WarpAccess access_of(const Pattern& pattern) {
 struct Rows {
   std::size_t rows = 1, row = 1;
   std::uint64_t pitch = 0;
-  bool equal = true;  ///< in length and distance; else the three are of the first alone
+  bool equal = true;  ///< in length and distance; else the others are guessed from the first piece
   std::uint64_t lowest = 0;
 };
 
@@ -361,7 +361,7 @@ Explanation explain(Trace trace, const FindLine& find_line, const Bounds& bounds
   std::map<std::string, Collected> kernels;
   std::size_t without_lines = 0;
   for (const std::string& note : trace.notes)
-    result.notes.push_back(note + (note.ends_with('.') ? "" : "."));
+    result.notes.push_back(clean(note) + (note.ends_with('.') ? "" : "."));
   if (trace.cut_short)
     result.notes.emplace_back("A recording ends in the middle of a launch, which is left out.");
   for (const Launch& launch : trace.launches)

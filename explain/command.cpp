@@ -160,7 +160,7 @@ ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools) 
   Trace trace;
   for (const fs::directory_entry& file : fs::directory_iterator(folder.path()))
     read_trace(file.path(), trace);
-  if (bounds.source.empty()) bounds = recorded_bounds(trace.gpus);
+  if (bounds.source.empty() && !trace.launches.empty()) bounds = recorded_bounds(trace.gpus);
   Explanation explanation = explain(trace, tools.find_line, bounds);
   const auto own = static_cast<ExitCode>(end.signal != 0 ? 128 + end.signal : end.status);
   if (explanation.kernels.empty()) {

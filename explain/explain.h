@@ -41,7 +41,7 @@ using FindLine = std::function<std::optional<SourceLine>(
 /// Without the program's run, and without sources.
 Explanation explain(Trace trace, const FindLine& find_line, const Bounds& bounds = {});
 
-/// Names of templates can be thousands of characters long: a heading or a sentence has so many.
+/// Names of templates can be thousands of bytes long; headings and sentences show so many.
 inline constexpr std::size_t longest_name = 120;
 
 /// Adds what accesses cost to the counters that count them.

@@ -69,6 +69,9 @@ Launch launch_of(Reader& record, Modules& modules) {
   for (std::uint64_t i = 0; i < launch.patterns; ++i)
     launch.kept_patterns.push_back(pattern_of(record));
   launch.function = record.rest;
+  const auto is_text = [](unsigned char c) { return c >= ' '; };
+  if (launch.function.empty() || !std::ranges::all_of(launch.function, is_text))
+    record.refuse("a launch of another length than it says");
   return launch;
 }
 
@@ -93,8 +96,11 @@ void add_record(RecordKind kind, Reader record, Modules& modules, Trace& trace) 
       trace.gpus.emplace_back(record.rest);
       return;
     case RecordKind::counted:
-      for (const auto& [function, counts] : record.json<std::map<std::string, Counts>>())
+      for (const auto& [function, counts] : record.json<std::map<std::string, Counts>>()) {
+        for (const auto& [counter, count] : counts)
+          if (count < 0) record.refuse("a count that is none");
         trace.counted[function].push_back(counts);
+      }
       return;
     case RecordKind::sampled:
       return trace.samples.push_back(record.json<PcSample>());

@@ -75,6 +75,11 @@ inline constexpr std::size_t fewest_baseline_runs = 5;
 CheckResult check_stored(std::span<const RunMetrics> baseline, std::span<const RunMetrics> head,
                          const Rules& rules);
 
+/// Why a baseline without any run of this identity says nothing: how the identity that comes
+/// closest differs. `others`, not empty, has one run of each identity there is.
+std::vector<std::string> why_none_like(const RunMetrics& run,
+                                       const std::vector<RunMetrics>& others);
+
 /// Takes out of the baseline what is one of these results itself, added before it was checked: of
 /// the same date and values. Returns how many.
 std::size_t leave_out_themselves(std::vector<RunMetrics>& baseline,

@@ -48,6 +48,10 @@ struct Reading {
   RunMetrics finished();
 };
 
+/// Throws Error(document_malformed) for more rows than any run has, since the gate holds those of
+/// all runs at once.
+void require_few(std::size_t rows, const Place& place);
+
 // The kinds of other tools' files. `to.run` has its origin.
 
 void parse_google_benchmark(const Fields& document, Reading& to);

@@ -258,6 +258,7 @@ void parse_nvbench(const Fields& document, Reading& to) {
   document.each("benchmarks", [&](const Fields& benchmark) {
     const std::string name = benchmark.text("name");
     if (benchmark.member("states").is_null()) return;
+    require_few(states.size() + benchmark.list("states").size(), benchmark.place().at("states"));
     benchmark.each("states", [&](const Fields& state) {
       states.push_back(state_of(name, state, to.run.origin));
       if (states.back().device) used.insert(*states.back().device);

@@ -38,12 +38,6 @@ using Json = nlohmann::ordered_json;
 constexpr const char* baseline_key = "fathom_baseline";
 constexpr int baseline_version = 2;  // 1 has no seconds
 
-/// More rows than any run has are refused, since the gate holds those of all runs at once.
-void require_few(std::size_t rows, const Place& place) {
-  constexpr std::size_t most = 200'000;
-  if (rows > most) place.refuse(fmt::format("has more than {} rows, more than any run", most));
-}
-
 /// What no clock counts and no quantity of a GPU reaches would overflow in what is computed from
 /// it, or be the largest of improvements. Others of the same name might hide a sample in their
 /// median, so each is looked at.
@@ -155,6 +149,7 @@ void parse_baseline(const Fields& document, Reading& to) {
   run.suite = document.text("suite");
   run.elapsed_s = document.optional_number("elapsed_s").value_or(0);
   run.identity = identity_of(document.object("identity"));
+  require_few(document.list("metrics").size(), document.place().at("metrics"));
   each_of(document.list("metrics"), document.place().at("metrics"),
           [&](dom::element row, const Place& at) { run.metrics.push_back(metric_of(row, at)); });
 }
@@ -166,11 +161,11 @@ void parse(std::string_view text, Reading& to) {
   const ParsedJson json(text, to.run.origin, expected);
   const Place place{&to.run.origin};
   const Fields document(json.root(), place);
-  for (const char* key : {"benchmarks", "metrics", "results"})
+  if (document.has(baseline_key)) return parse_baseline(document, to);
+  for (const char* key : {"benchmarks", "results"})
     if (dom::array list; document.has(key) && document.member(key).get(list) == simdjson::SUCCESS)
       require_few(list.size(), place.at(key));
   const bool rows = document.has("benchmarks");
-  if (document.has(baseline_key)) return parse_baseline(document, to);
   if (document.has("results") && !rows) return parse_hyperfine(document, to);
   if (document.has("machine_info") && rows) return parse_pytest_benchmark(document, to);
   if (document.has("devices") && rows) return parse_nvbench(document, to);
@@ -181,6 +176,11 @@ void parse(std::string_view text, Reading& to) {
 }
 
 }  // namespace
+
+void require_few(std::size_t rows, const Place& place) {
+  constexpr std::size_t most = 200'000;
+  if (rows > most) place.refuse(fmt::format("has more than {} rows, more than any run", most));
+}
 
 std::string baseline_text(const RunMetrics& run) {
   Json head{{baseline_key, baseline_version},

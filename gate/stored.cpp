@@ -282,4 +282,15 @@ std::size_t leave_out_themselves(std::vector<RunMetrics>& baseline,
   });
 }
 
+std::vector<std::string> why_none_like(const RunMetrics& run,
+                                       const std::vector<RunMetrics>& others) {
+  const auto closest = std::ranges::min_element(
+      others, {}, [&](const RunMetrics& other) { return differences_of(other, run).size(); });
+  std::vector<std::string> sentences;
+  for (const Difference& difference : differences_of(*closest, run))
+    sentences.push_back("the baseline has no run of this identity; different " +
+                        difference.words());
+  return sentences;
+}
+
 }  // namespace fathom::gate

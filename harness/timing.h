@@ -45,10 +45,10 @@ struct Samples {
   /// The SMs' clock in each group of samples that events timed; with rests in each of the first
   /// workload's.
   std::vector<double> sm_clocks_hz;
-  // The runner's own, of all its rounds.
+  Timing timing;
+  // Filled by the runner, over all its rounds.
   std::vector<double> medians;  ///< of the first workload, by round
   Telemetry telemetry;          ///< while samples were taken
-  Timing timing;
 };
 
 /// Whether the median of each of these sets of samples is known to `relative_half_width` with 95 %

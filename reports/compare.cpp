@@ -37,7 +37,7 @@ struct Side {
   std::string unit;
   Better better;
   std::optional<ComparedValue> value{};
-  std::string problem{}, why{};  ///< what forbids to compare it
+  std::string problem{}, why{};  ///< what forbids comparing it
 };
 
 ComparedValue value_of(const Entry& entry, double value, const std::optional<Interval>& interval) {
@@ -45,7 +45,7 @@ ComparedValue value_of(const Entry& entry, double value, const std::optional<Int
           entry.repeatability.value_or(0)};
 }
 
-/// What forbids to use the entry's value is what the gate does not use either.
+/// An entry's value is not compared where the gate would not use it either.
 Side side_of(const Entry& entry) {
   Side side{entry.metric.unit, entry.metric.better};
   if (const auto value = entry.metric.value) side.value = value_of(entry, *value, entry.interval);

@@ -33,12 +33,13 @@ struct Recordings {
 /// be read is left out, and standard error says so. Nothing of a replay: no card was measured.
 std::optional<CardCheck> card_of(const Document& document, const std::filesystem::path& all);
 
-/// Why figures of this card are worth nothing to others; empty: they are worth recording. `whole`:
-/// a run with all of the suite's probes; without entries: none is known.
-std::string problem_of_recording(const Document& document, const Document& whole);
+/// Why figures of this card are worth nothing to others; empty: they are worth recording. Below
+/// the folder of all is the H200's run with all of the suite's probes.
+std::string problem_of_recording(const Document& document, const std::filesystem::path& all);
 
 /// The document without paths and addresses of mail, which say where a card was measured, and by
-/// whom. It has no host name; what it has of free text are sentences of drivers and tools.
-Document anonymous(const Document& document);
+/// whom. It has no host name; what it has of free text are sentences of drivers and tools. Errors
+/// name `origin`.
+Document anonymous(const Document& document, const std::string& origin);
 
 }  // namespace fathom::reports

@@ -140,7 +140,7 @@ void print_line(std::string_view text);
 /// reader that has gone away (`fathom list | head`) had what it wanted.
 void require_written_output();
 
-// What programs are told of their build and by those who start them.
+// The build of a program, and what those who start it tell it.
 
 /// "0.2.0", and the commit this program was built from ("1a2b3c4d", with "-dirty" behind it where
 /// the tree had changes, "unknown" outside a git checkout).

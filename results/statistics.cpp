@@ -66,8 +66,8 @@ Interval median_interval(std::span<const double> samples) {
   const std::vector<double> values = sorted(samples);
   const std::size_t n = values.size();
   const binomial fair_coin(static_cast<double>(n), 0.5);
-  // The largest k for which 1 - 2 P(X < k) is at least `confidence`; at least 1.
-  const double outside = quantile(fair_coin, (1 - confidence) / 2);
+  // The largest k for which 1 - 2 P(X < k) is at least the level; at least 1.
+  const double outside = quantile(fair_coin, (1 - interval_level) / 2);
   const std::size_t k = 1 + static_cast<std::size_t>(outside);
   const double covered = 1 - 2 * cdf(fair_coin, outside);
   return {values[k - 1], values[n - k], std::max(0.0, covered),

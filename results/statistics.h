@@ -28,13 +28,13 @@ double quantile(std::span<const double> samples, double p);
 /// than four samples, the mean of all.
 double interquartile_mean(std::span<const double> samples);
 
-/// What intervals should cover, of all that there could be.
-inline constexpr double confidence = 0.95;
+/// The share of intervals that should cover the true median.
+inline constexpr double interval_level = 0.95;
 
 /// Interval for the median from two order statistics: whatever the distribution, the number of
 /// samples below its median is binomial(n, 1/2), so the interval from the k-th smallest to the k-th
 /// largest covers it with probability at least 1 - 2 P(X < k). Takes the narrowest such interval
-/// that reaches `confidence`, and states in `Interval::confidence` what it reaches. Fewer than six
+/// that reaches that level, and states in `Interval::confidence` what it reaches. Fewer than six
 /// samples cannot reach 95 %: the interval is then their whole range, with the lower confidence
 /// that it has. Assumes independent samples.
 Interval median_interval(std::span<const double> samples);

@@ -192,7 +192,7 @@ void ChildProcess::reap_group() {
 }
 
 void supervise(const Children& children, SignalInbox& inbox, const Supervision& supervision) {
-  const auto longest = supervision.look ? 250ms : 1000ms;
+  const auto longest = supervision.look ? supervision.look_every : 1000ms;
   auto deadline = Clock::now() + supervision.limit;
   int told = 0;  // to stop: 2 is SIGKILL
   Stopped stopped = Stopped::no;

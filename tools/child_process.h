@@ -64,9 +64,9 @@ struct ChildStart {
   std::vector<int> cpus{};
   /// In place of a program: what the child does, and its exit status. It throws nothing.
   std::function<int()> work{};
-  /// Flags that tell it the number of its end of a socket: with --progress-fd a probe writes lines
-  /// there. With --start-fd it is held: made ready it writes an empty line, and measures once it is
-  /// released. Starting CUDA takes longer than what is to be measured, and many can do it at once.
+  /// Flags that get the number of the child's end of a socket. --progress-fd: the probe writes
+  /// lines there. --start-fd: it writes an empty line once it is ready, and measures after
+  /// release(). Starting CUDA takes longer than what is to be measured, and many can do it at once.
   std::vector<std::string> socket_flags{};
 };
 
@@ -108,7 +108,8 @@ using Children = std::vector<ChildProcess*>;
 struct Supervision {
   std::chrono::milliseconds limit;        ///< then SIGTERM
   std::chrono::milliseconds grace{5000};  ///< from the first signal to SIGKILL
-  std::function<void()> look{};           ///< called four times a second; may be empty
+  std::function<void()> look{};           ///< called every `look_every` at least; may be empty
+  std::chrono::milliseconds look_every{250};
 };
 
 /// Waits until all children have ended. Passes the first interrupt on to them, kills them at the

@@ -55,7 +55,7 @@ AddCommand with_arguments(void (*add)(CLI::App&, Arguments&), ExitCode (*act)(co
 
 /// A program's main: understands the command line and runs the command that it names, here or in
 /// the program that has it. Errors are told on standard error, and become exit codes; an unknown
-/// word is answered with the closest known one. `as_told` makes another error of an error.
+/// word is answered with the closest known one. `as_told` may change an error before it is told.
 int run_program(int argc, const char* const* argv, const std::vector<Command>& commands,
                 Error (*as_told)(const Error&) = nullptr);
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "reports/card_check.h"
 #include "reports/compare.h"
 #include "results/document.h"
 #include "tools/child_process.h"
@@ -31,11 +32,15 @@ struct RunArguments {
   std::string suite = "default";
   std::vector<std::string> probes;  ///< by name; empty: all
   std::filesystem::path out;        ///< empty: a folder named for GPU and time
-  int device = 0;
+  int device = 0;                   ///< CUDA ordinal
   bool no_counters = false;
   std::vector<std::string> counters_of;  ///< empty: of all, unless `no_counters`
-  bool require_gpu = false, replay = false, no_report = false, wait = false, start_together = false;
-  std::filesystem::path recordings{};  ///< of the card check
+  bool require_gpu = false;
+  bool replay = false;          ///< replay the recording even where there is a GPU
+  bool no_report = false;       ///< the document only
+  bool wait = false;            ///< for another Fathom that holds the GPU
+  bool start_together = false;  ///< all probes at once, which then measure in turn; no counters
+  std::filesystem::path recordings{};  ///< of the card check; empty: those that came along
   std::uint64_t seed = 1;
   double time_limit_s = 0;                   ///< per probe; 0: the suite's own
   std::vector<std::string> benchmark_flags;  ///< "--benchmark_filter=1GiB", ...
@@ -72,11 +77,6 @@ Measured measure_probes(const std::vector<ProbeBinary>& probes, const RunArgumen
                         const std::filesystem::path& folder, const Fingerprint& fingerprint,
                         SignalInbox& inbox);
 
-/// Writes a report with the HTML page and the card check, and prints its summary and where each
-/// page is. `name`: the document's file.
-void publish_report(const Document& document, const std::filesystem::path& folder,
-                    const std::string& name, const std::filesystem::path& recordings);
-
 struct CompareArguments {
   std::filesystem::path a, b;            ///< results
   std::filesystem::path markdown, json;  ///< files to write; empty: none
@@ -105,6 +105,10 @@ std::string quoted(const std::string& text);
 
 /// The flag --recordings of what checks a card.
 void add_recordings_flag(CLI::App& app, std::filesystem::path& folder);
+
+/// The card check by the recordings in that folder; empty: by those that came along.
+std::optional<reports::CardCheck> card_of(const Document& document,
+                                          const std::filesystem::path& recordings);
 
 /// The recorded H200 run to show for `suite`, in the folder that FATHOM_RECORDING names, else in
 /// the one that came with this program: of atlas-quick atlas-quick/result.json, else

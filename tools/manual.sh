@@ -34,11 +34,12 @@ to_roff='
 
 # write_pages [COMMAND...]: the pages of the commands below it, then its own.
 write_pages() {
-  local below page name
+  local below page name offered
   # A build without CUDA does not have it.
   if [[ ${1-} == explain && ! -x ${fathom%/*}/fathom-explain ]]; then return; fi
-  # Of what may follow a command, other commands are what has a meaning and is no flag.
-  for below in $("$fathom" --complete "$@" '' | sed -n 's/\t..*//p'); do
+  # Only commands are offered with what they mean.
+  offered=$("$fathom" --complete "$@" '')
+  for below in $(sed -n 's/\t..*//p' <<<"$offered"); do
     write_pages "$@" "$below"
   done
   page=fathom${1+-}$(IFS=- && echo "$*")
@@ -51,4 +52,5 @@ write_pages() {
 }
 
 mkdir -p "$folder"
+rm -f "$folder"/fathom*.1
 write_pages

@@ -197,7 +197,7 @@ class Run {
       return flag.starts_with("--benchmark_filter");
     });
     // The filter fits none of its cases.
-    if (!document && has_filter && end.is_exit(ExitCode::bad_input)) return;
+    if (!document && has_filter && end.is_exit(ExitCode::bad_input)) return draw("");
     const ProbeOutcome outcome = judge_probe(end, document, last_line_of(probe.log), limit_);
     if (document)
       for (ProbeSummary& summary : document->probes) {

@@ -3,7 +3,6 @@
 #include "tools/commands.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
@@ -65,13 +64,13 @@ ExitCode report(const ReportArguments& options) {
     }
     Document& document = documents.emplace_back(parse_document(text, origin));
     if (conclude) conclude_again(document, conclusion_of);
-    shown.push_back(
-        {&document, origin, html ? reports::card_of(document, recordings) : std::nullopt});
+    shown.push_back({&document, origin, html ? card_of(document, recordings) : std::nullopt});
   }
   if (std::ranges::count(documents, Source::replay, &Document::source) > 0)
     fmt::print("REPLAY: this document repeats a recording; nothing in it was measured here.\n");
   if (!html) {
-    publish_report(documents.front(), folder, files.front().filename().string(), recordings);
+    reports::publish(documents.front(), folder, files.front().filename().string(),
+                     card_of(documents.front(), recordings));
     return ExitCode::ok;
   }
   if (out.empty()) make_folder(folder);
@@ -122,7 +121,10 @@ void add_recordings_flag(CLI::App& app, fs::path& folder) {
             "Cards to compare this one with: a folder like Fathom's recordings (default: those "
             "that came with Fathom)",
             "DIR");
-  folder = own_recordings();  // after the flag, whose help would say where they are
+}
+
+std::optional<reports::CardCheck> card_of(const Document& document, const fs::path& recordings) {
+  return reports::card_of(document, recordings.empty() ? own_recordings() : recordings);
 }
 
 fs::path replayed_recording(const std::string& suite) {
@@ -144,20 +146,17 @@ ExitCode add_recording(const RecordingArguments& options) {
     fail(ExitCode::bad_input, "{} is no recording: {}.", clean(result.string()), clean(why));
   };
   const Document given = read_document(result);
+  if (const std::string why = reports::problem_of_recording(given, own_recordings()); !why.empty())
+    refuse(why);
   if (!find_run_suite(given.suite))
     refuse(
         fmt::format("it is of the suite `{}`, which is none that `fathom run` has", given.suite));
-  const fs::path file_of_all =
-      reports::document_in(reports::Recordings(own_recordings(), "NVIDIA H200", given.suite).first);
-  const Document whole = file_of_all.empty() ? Document() : read_document(file_of_all);
-  if (const std::string why = reports::problem_of_recording(given, whole); !why.empty())
-    refuse(why);
   if (!fs::is_directory(recordings))
     fail(ExitCode::bad_input,
          "There is no folder {}: call this in Fathom's source folder, or name one with "
          "--recordings.",
          clean(recordings.string()));
-  const Document document = reports::anonymous(given);
+  const Document document = reports::anonymous(given, result.string());
   const Fingerprint& gpu = document.fingerprint;
   const reports::Recordings known(recordings, gpu.gpu_name, document.suite);
   for (const fs::path& file : known.documents) {
@@ -187,24 +186,6 @@ Command recording_command() {
           .commands = {{.name = "add",
                         .summary = "Put a result into the folder of recordings",
                         .add = with_arguments(add_add_flags, add_recording)}}};
-}
-
-void publish_report(const Document& document, const fs::path& folder, const std::string& name,
-                    const fs::path& recordings) {
-  const auto checked = reports::card_of(document, recordings);
-  const reports::CardCheck* card = checked ? &*checked : nullptr;
-  const ReportPaths paths = write_report(document, folder, name, card);
-  const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
-  print_out(terminal_summary(document, colour, card) + "\n");
-  const auto say = [](const char* what, const fs::path& path) {
-    print_line(fmt::format("{}: {}", what, fs::absolute(path).lexically_normal().string()));
-  };
-  say("Report", paths.readme);
-  if (!paths.atlas.empty()) say("Atlas", paths.atlas);
-  for (const fs::path& page : paths.pages) say("Page", page);
-  const fs::path html = folder / "index.html";
-  write_file_atomically(html, reports::html_page({{&document, name, checked}}, {}));
-  say("Explore", html);
 }
 
 Command report_command() {

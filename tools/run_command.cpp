@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "reports/page/page.h"
 #include "reports/recordings.h"
 #include "results/document_io.h"
 #include "results/files.h"
@@ -57,7 +58,8 @@ void publish(const Document& document, const fs::path& folder, const RunArgument
   write_document(document, folder / "result.json");
   if (options.no_report)
     return print_line(fmt::format("Document: {}", (folder / "result.json").string()));
-  publish_report(document, folder / "report", "result.json", options.recordings);
+  reports::publish(document, folder / "report", "result.json",
+                   card_of(document, options.recordings));
 }
 
 ExitCode replay(const RunArguments& options, const std::string& why) {

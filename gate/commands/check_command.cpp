@@ -133,17 +133,10 @@ CheckResult stored(const CheckArguments& arguments, const Rules& rules) {
   const std::size_t themselves = leave_out_themselves(baseline, head);
   CheckResult result = check_stored(baseline, head, rules);
   if (baseline.empty() && themselves == 0 && refusals_of(head, {}).empty()) {
-    // How the identity that comes closest differs.
-    std::vector<std::vector<Difference>> others;
-    for (RunMetrics& run : folder.newest_of_each())
-      others.push_back(differences_of(compared(std::move(run)), head.front()));
-    result.refusals.clear();
-    if (others.empty())
-      result.refusals.push_back(folder.why_empty());
-    else
-      for (const Difference& difference : *std::ranges::min_element(others, {}, std::ranges::size))
-        result.refusals.push_back("the baseline has no run of this identity; different " +
-                                  difference.words());
+    std::vector<RunMetrics> others = folder.newest_of_each();
+    for (RunMetrics& run : others) run = compared(std::move(run));
+    result.refusals =
+        others.empty() ? std::vector{folder.why_empty()} : why_none_like(head.front(), others);
   }
   result.base =
       fmt::format("{} in {}", counted(baseline.size(), "earlier run"), arguments.baseline);

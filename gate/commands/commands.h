@@ -13,7 +13,7 @@
 
 namespace fathom {
 
-/// What the program fathom-gate has. What is wrong with a document ends them as `gate_error` says.
+/// What the program fathom-gate has. Its errors are told as `gate_error` says.
 std::vector<Command> gate_commands();
 
 /// `check`: adds its flags to `app` and returns what it does.

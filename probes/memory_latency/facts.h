@@ -29,7 +29,9 @@ inline constexpr const char* working_set = "working set (B)";
 struct Curve {
   std::vector<const Entry*> entries;
   std::optional<Segmentation> cut;
-  bool ends(std::size_t regime) const { return cut && regime < cut->regimes.size() - 1; }
+  bool ends(std::size_t regime) const {
+    return cut && !cut->regimes.empty() && regime < cut->regimes.size() - 1;
+  }
 };
 Curve curve(std::span<const Entry> all, const AxisFilter& filter,
             RampScale scale = RampScale::log2);

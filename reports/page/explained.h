@@ -34,7 +34,7 @@ struct Fault {
 struct CodePlace {
   std::optional<std::string> file;
   std::optional<unsigned> line;
-  std::uint64_t offset = 0;  ///< of its first instruction in the function's machine code, in bytes
+  std::uint64_t offset = 0;  ///< of an instruction of it in the function's machine code, in bytes
 };
 
 /// What one kind of access costs in one place.
@@ -71,7 +71,7 @@ struct Measured {
   std::uint64_t launches = 0;  ///< counted
   double seconds = 0;          ///< that these took
   std::map<std::string, double> counters,
-      recorded;  ///< counted, and what the recording makes of the same, if it is whole
+      recorded;  ///< counted, and by the recording: equal where all was recorded
   std::vector<Bandwidth> bandwidths;
   std::uint64_t samples = 0;   ///< in which a warp waited
   std::vector<Waiting> waits;  ///< most samples first

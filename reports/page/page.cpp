@@ -1,17 +1,22 @@
 #include "reports/page/page.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
 
 #include <nlohmann/json.hpp>
 
 #include "models/shared_memory.h"
 #include "reports/compare.h"
 #include "reports/page/explained.h"
+#include "reports/report.h"
 #include "reports/sections.h"
 #include "results/document_fields.h"
 #include "results/document_io.h"
 #include "results/error.h"
 #include "results/fields.h"
+#include "results/files.h"
 #include "results/findings.h"
 #include "results/text.h"
 
@@ -309,6 +314,23 @@ std::string html_page(const std::vector<ShownDocument>& documents, const Explain
                      fmt::arg("library", chart_library()),
                      fmt::arg("data", page_data(documents, explained)),
                      fmt::arg("script", page_script()));
+}
+
+void publish(const Document& document, const std::filesystem::path& folder, const std::string& name,
+             const std::optional<CardCheck>& card) {
+  const ReportPaths paths = write_report(document, folder, name, card ? &*card : nullptr);
+  const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
+  print_out(terminal_summary(document, colour, card ? &*card : nullptr) + "\n");
+  const auto say = [](const char* what, const std::filesystem::path& path) {
+    print_line(
+        fmt::format("{}: {}", what, std::filesystem::absolute(path).lexically_normal().string()));
+  };
+  say("Report", paths.readme);
+  if (!paths.atlas.empty()) say("Atlas", paths.atlas);
+  for (const auto& page : paths.pages) say("Page", page);
+  const auto html = folder / "index.html";
+  write_file_atomically(html, html_page({{&document, name, card}}, {}));
+  say("Explore", html);
 }
 
 }  // namespace reports

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -24,6 +25,11 @@ using Explained = std::vector<nlohmann::json>;
 /// One HTML page that shows the documents over each other, and the answers. It asks no network for
 /// anything, and no text of a document becomes markup.
 std::string html_page(const std::vector<ShownDocument>& documents, const Explained& explained);
+
+/// Writes the report and its HTML page (index.html) into the folder, and prints the summary and
+/// where each page is. `name`: the document's file.
+void publish(const Document& document, const std::filesystem::path& folder,
+             const std::string& name, const std::optional<CardCheck>& card);
 
 /// What the page knows, as JSON without a `<`: the documents less what no view shows, the answers,
 /// the sources of the ladder, and what models/ says of warps.

@@ -83,7 +83,9 @@ void decide_on(const RunMetrics& run) {
   // Another identity: the refusals quote both.
   RunMetrics other = head;
   for (auto& fact : other.identity) fact.second += "'";
-  write_all(check_stored(baseline, {&other, 1}, {}));
+  CheckResult refused = check_stored({}, {&other, 1}, {});
+  refused.refusals = why_none_like(other, baseline);
+  write_all(refused);
   std::fill_n(baseline.begin(), 3, head);
   const std::string history = history_text(baseline);
   require_harmless(history);

@@ -165,7 +165,8 @@ TEST_CASE("A counter that disagrees with the recording is named", "[explain]") {
 }
 
 TEST_CASE("A damaged measurement is refused", "[explain]") {
-  for (const char* text : {"", "7", "{\"f\": 7}", "{\"f\": {\"gpu_time\": \"many\"}}"}) {
+  for (const char* text : {"", "7", "{\"f\": 7}", "{\"f\": {\"gpu_time\": \"many\"}}",
+                           "{\"f\": {\"gpu_time\": -1}}"}) {
     TraceBytes damaged;
     damaged.counted(text);
     CHECK_THROWS_AS(test::read({damaged.bytes}), Error);

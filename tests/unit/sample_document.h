@@ -11,7 +11,7 @@ namespace fathom {
 template <Listed Value>
 requires(!requires { typename Value::first_type; }) bool operator==(const Value& a,
                                                                     const Value& b) {
-  return write_fields(a) == write_fields(b);
+  return write_fields(a).dump() == write_fields(b).dump();  // 1 is not 1.0
 }
 
 }  // namespace fathom

@@ -26,8 +26,8 @@ find_root() {
   if ((EUID == 0)); then return; fi
   local sudo=(sudo)
   [[ -t 0 ]] || sudo+=(-n) # nobody could type a password
-  if ! has_program sudo || ! say "Root is needed for the packages alone, through sudo." ||
-    ! "${sudo[@]}" true 2>/dev/null; then
+  if has_program sudo; then say "Root is needed for the packages alone, through sudo."; fi
+  if ! has_program sudo || ! "${sudo[@]}" true 2>/dev/null; then
     give_up "installing packages needs root, which sudo does not give: have an administrator run" \
       "'apt-get install ${missing[*]}'"
   fi

@@ -140,6 +140,7 @@ std::optional<TrialRecord> decide(const TrialSetup& setup, const TrialPlan& plan
     ChildProcess child({setup.fathom, arguments, output.get(), output.get()});
     Supervision supervision;
     supervision.limit = longest_decision;
+    supervision.look_every = std::chrono::milliseconds(20);
     if (load) supervision.look = [&] { load->tick(); };
     end = supervise(child, inbox, supervision);
     if (load) record.load = load->finish();
