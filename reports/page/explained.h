@@ -124,8 +124,11 @@ inline constexpr auto fields_of<explain::LineCost> = [] {
 }();
 FATHOM_FIELDS(explain::Waiting, "", "", file, line, offset, samples, share, reasons);
 FATHOM_FIELDS(explain::Bandwidth, "", "", level, bytes_per_second, bound);
-FATHOM_FIELDS(explain::Measured, "", "", launches, seconds, counters, recorded, bandwidths, samples,
-              waits);
+template <>
+inline constexpr auto fields_of<explain::Measured> =
+    with_later(FATHOM_LIST(explain::Measured, "", "", launches, seconds, counters, recorded,
+                           bandwidths, samples, waits),
+               {"samples", "waits"});
 template <>
 inline constexpr auto fields_of<explain::KernelCost> =
     with_later(FATHOM_LIST(explain::KernelCost, "", "", name, function, launches, recorded_launches,
