@@ -64,7 +64,7 @@ GpuState state_of(Telemetry& telemetry) {
           std::move(telemetry.throttle_reasons)};
 }
 
-/// What of the entry's verdict forbids to use its value.
+/// Why the entry's verdict forbids using its value; empty: it does not.
 std::string problem_of(VerdictStatus verdict) {
   if (verdict == VerdictStatus::wrong_output) return "its output was wrong";
   if (verdict == VerdictStatus::failed) return "it failed";

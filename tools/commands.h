@@ -50,7 +50,7 @@ struct RunArguments {
 struct ProbeOutcome {
   ProbeStatus status = ProbeStatus::complete;
   std::string reason;             ///< why it is not complete; one sentence or clause
-  ExitCode cause = ExitCode::ok;  ///< what the run's exit code has to say of it
+  ExitCode cause = ExitCode::ok;  ///< the code that the run would end with for it
 };
 
 /// Judges from how the process ended, the document that it left (nothing: none), and the last line
@@ -58,21 +58,21 @@ struct ProbeOutcome {
 ProbeOutcome judge_probe(const ProcessEnd& end, const std::optional<Document>& left,
                          const std::string& last_words, std::chrono::seconds limit);
 
-/// A run's own: an interrupt above all, then a failed check; else the only cause there is, or
-/// `incomplete` for several different ones.
+/// A run's exit code: an interrupt above all, then a failed check. Else the only cause, or
+/// `incomplete` if there are several different ones.
 ExitCode combined_exit_code(const std::vector<ExitCode>& causes);
 
 /// What a run has measured: all that its probes left, and a summary of each that left nothing.
 struct Measured {
   Document document;
-  /// Of each that was selected; `incomplete` where what it left does not fit the others'.
+  /// One for each selected probe; `incomplete` where its part does not fit the others'.
   std::vector<ExitCode> causes;
 };
 
 /// Measures the probes one after the other. With `start_together` all are up at the same time, if
 /// the GPU's memory has room for that. The log of each goes to logs/<probe>.log and its document to
-/// parts/<probe>.json of `folder`. An interrupt ends the measuring, and what there is then is what
-/// comes back.
+/// parts/<probe>.json of `folder`. An interrupt ends the measuring; what was measured before it is
+/// returned.
 Measured measure_probes(const std::vector<ProbeBinary>& probes, const RunArguments& options,
                         const std::filesystem::path& folder, const Fingerprint& fingerprint,
                         SignalInbox& inbox);
@@ -111,8 +111,8 @@ std::optional<reports::CardCheck> card_of(const Document& document,
                                           const std::filesystem::path& recordings);
 
 /// The recorded H200 run to show for `suite`, in the folder that FATHOM_RECORDING names, else in
-/// the one that came with this program: of atlas-quick atlas-quick/result.json, else
-/// atlas/result.json, else result.json. Throws Error(setup_incomplete) if there is none.
+/// the one that came with this program: for atlas-quick the first of atlas-quick/result.json,
+/// atlas/result.json and result.json. Throws Error(setup_incomplete) if there is none.
 std::filesystem::path replayed_recording(const std::string& suite);
 
 struct RecordingArguments {

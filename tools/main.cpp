@@ -49,7 +49,7 @@ ExitCode list() {
 
 // --- doctor --------------------------------------------------------------------------------------
 
-/// Those of `fathom-device` (harness/doctor.h).
+/// Prints the checks of `fathom-device` (harness/doctor.h).
 void print_checks(const Json& checks) {
   const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
   std::size_t width = 0;
